@@ -177,6 +177,7 @@ func newParser(ctx context.Context, a *app, cmds *commands) *kong.Kong {
 	if err != nil {
 		panic(err) // the struct tags above are wrong
 	}
+	describe(parser.Model.Node, "")
 	return parser
 }
 

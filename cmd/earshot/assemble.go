@@ -18,19 +18,6 @@ type assembleCmd struct {
 	File       string `arg:"" optional:"" help:"The file to read (default: standard input)." type:"path"`
 }
 
-func (c *assembleCmd) Help() string {
-	return `Reads one Input, the JSON that docs/context.md describes, and writes its Result as one line of JSON. It needs no database
-and no network: the same input gives the same bytes everywhere.
-
-Exit status 2: the input cannot be used; the message names the field. Exit status 1: the question, the thread's root and
-the instructions alone exceed the budget's limit.
-
-Examples:
-
-  earshot assemble input.json
-  earshot context deploys last --json | jq .input | earshot assemble`
-}
-
 func (c *assembleCmd) Run(a *app) error {
 	raw, err := c.read(a)
 	if err != nil {

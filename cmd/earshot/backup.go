@@ -15,23 +15,6 @@ type backupCmd struct {
 	Path string `arg:"" type:"path" help:"The new file."`
 }
 
-func (c *backupCmd) Help() string {
-	return `Copies a SQLite database to a new file, at any time: also while the bot runs. The copy is the database as it was at one
-moment, with everything that was acknowledged before the command began; it has no bytes of what was deleted, and
-only its owner can read it. Its name ends in .partial until it is complete and on the disk. Nothing that is there is
-overwritten. The copy is opened like any database, with --db.
-
-PostgreSQL is copied by its own program: for such a database this command prints the command to run, and its exit
-status is 2.
-
-What people delete later stays in a backup. Keep it no longer than you promise erasure; see docs/operations.md.
-
-Examples:
-
-  earshot backup /backup/monday.db
-  earshot backup copy.db --db /var/lib/earshot/earshot.db --json`
-}
-
 // backupJSON is a finished copy, as --json writes it.
 type backupJSON struct {
 	DB     string `json:"db"`

@@ -10,13 +10,6 @@ import (
 
 type channelsCmd struct{}
 
-func (c *channelsCmd) Help() string {
-	return `Examples:
-
-  earshot channels
-  earshot channels --db demo.db --json`
-}
-
 // topicWidth is from which width of the terminal on topics are shown.
 const topicWidth = 120
 

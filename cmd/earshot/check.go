@@ -23,21 +23,6 @@ type checkAllCmd struct {
 	Channel  []string `placeholder:"CHANNEL" help:"A channel in which a message is posted and removed again; on Discord its id, and several may be named. Without it nothing is posted."`
 }
 
-func (c *checkAllCmd) Help() string {
-	return `Checks versions, the store, its disk, retention, the models (one token each), the platform and the clock, as serve would use them, and
-says for everything that is missing what that costs and what to do about it. In the store it writes a note and removes it
-again; a store that the next start would bring up to date is not opened. Of Slack's events each goes to one process only: stop
-a bot that runs with the same tokens first.
-
-The exit status is 1 when the bot cannot work.
-
-Examples:
-
-  earshot check
-  earshot check --platform slack --channel bot-test
-  earshot --json check --config earshot.yaml`
-}
-
 func (c *checkAllCmd) Run(ctx context.Context, a *app) error {
 	cfg, err := (&serveCmd{Config: c.Config, Platform: c.Platform, Listen: c.Listen}).load(a)
 	if err := a.mayStart(cfg, err); err != nil {
@@ -52,18 +37,6 @@ func (c *checkAllCmd) Run(ctx context.Context, a *app) error {
 type checkModelCmd struct {
 	Config   string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
 	Platform string `placeholder:"NAME" enum:",${platforms}" default:"" help:"Which platform: ${any_platform} (default: local)."`
-}
-
-func (c *checkModelCmd) Help() string {
-	return `Asks the model that answers, its fallback and the one that summarises for one token each, and says what is wrong where one
-does not answer. earshot models says which they are, and why.
-
-The exit status is 1 when no question could be answered.
-
-Examples:
-
-  earshot check model
-  earshot check model --config earshot.yaml`
 }
 
 func (c *checkModelCmd) Run(ctx context.Context, a *app) error {
@@ -83,19 +56,6 @@ type checkSlackCmd struct {
 	Listen  string `placeholder:"ADDR" help:"Receive events by HTTP on an address such as :8080, as serve does."`
 }
 
-func (c *checkSlackCmd) Help() string {
-	return `For everything that is missing it says what that costs and what to do about it. Nothing is posted except in the channel that
-is named, and the events that arrive are not kept. Stop a bot that runs with the same tokens first: Slack sends each event
-to only one of the two.
-
-The exit status is 1 when the bot cannot work.
-
-Examples:
-
-  earshot check slack
-  earshot check slack --channel bot-test`
-}
-
 // errUnfit ends a check that has told why.
 var errUnfit = errors.New("the bot cannot work like this; the lines that begin with ✗ say why")
 
@@ -112,18 +72,6 @@ func (c *checkSlackCmd) Run(ctx context.Context, a *app) error {
 type checkDiscordCmd struct {
 	Config  string   `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
 	Channel []string `placeholder:"ID" help:"A channel or thread, by id, in which a message is posted and removed again; may be repeated. Without it nothing is posted."`
-}
-
-func (c *checkDiscordCmd) Help() string {
-	return `Prints the link that invites the bot to a server. For everything that is missing it says what that costs and what to do
-about it. Nothing is posted except in a channel that is named. A bot that runs with the same token can go on running.
-
-The exit status is 1 when the bot cannot work.
-
-Examples:
-
-  earshot check discord
-  earshot check discord --channel 1102345678901234567`
 }
 
 func (c *checkDiscordCmd) Run(ctx context.Context, a *app) error {

@@ -16,16 +16,6 @@ type completionCmd struct {
 	kongcompletion.Completion
 }
 
-func (c *completionCmd) Help() string {
-	return `Prints the command that turns on tab completion in this shell session. To keep it, put the command into your shell's
-start-up file. Without an argument the shell is your login shell.
-
-Examples:
-
-  earshot completion bash
-  earshot completion fish --code`
-}
-
 // Run prints how to turn completion on; with --json the code itself.
 func (c *completionCmd) Run(ctx *kong.Context, a *app) error {
 	if !a.json {

@@ -32,24 +32,6 @@ type contextCmd struct {
 	Transcript bool   `xor:"form" help:"Print the case as text, to keep or to report; earshot assemble --transcript reads it."`
 }
 
-func (c *contextCmd) Help() string {
-	return `Reads the message as a question to the agent. Prints the prompt that a model would get for it, then the ledger: for every
-message that was considered, whether it is shown, in which section, why, and at how many tokens.
-
-The agent is the stored bot named earshot. Most exports have none; then it is a new bot of that name, which has not
-said anything yet. --identity makes it another author.
-
-With --follow-up-of the agent has already answered that earlier message: with its own next message of the conversation,
-or of the channel's top level where both stand there; with a placeholder where there is none.
-
-Examples:
-
-  earshot context deploys last
-  earshot context deploys 1773154325.646159 --as "@earshot what is left to do?"
-  earshot context deploys last --compare
-  earshot context deploys last --as "@earshot who stopped the workers?" --explain-recall`
-}
-
 func (c *contextCmd) Run(ctx context.Context, a *app) error {
 	switch {
 	case c.Message == "":

@@ -18,17 +18,6 @@ type costsCmd struct {
 	Config string `short:"c" placeholder:"FILE" help:"A configuration file, for its prices (default: $$EARSHOT_CONFIG, else none)." type:"path"`
 }
 
-func (c *costsCmd) Help() string {
-	return `Sums what models were asked, by the tokens that their providers report and the prices in the configuration
-(model.prices), else those of the daemon that runs, or ran last, over the same store; prices_from of --json says which. Failed turns count
-too: their calls were made. A model without a price counts its tokens and no money.
-
-Examples:
-
-  earshot costs
-  earshot costs --by person --since 2026-03-01 --config earshot.yaml`
-}
-
 func (c *costsCmd) Run(ctx context.Context, a *app) error {
 	cfg, err := a.config(c.Config)
 	if err != nil {

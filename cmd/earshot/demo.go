@@ -33,25 +33,6 @@ type demoCmd struct {
 	Inspect inspectAddress `placeholder:"ADDR" help:"Serve the web page of the demo until interrupted: chat with the bot, and see what it saw (ADDR may be left out: 127.0.0.1:7300)."`
 }
 
-func (c *demoCmd) Help() string {
-	return `Needs no account, no key and no network. The messages go into a temporary store, which is removed at the end;
-with --db they are kept, and every other command can read them.
-
-On a terminal the demo ends in a chat in the channel that it showed, answered by the model whose key is set, else by
-the built-in offline one.
-
-With --inspect it serves a web page instead, until it is interrupted: a chat in which you write as several people, and for
-each answer what the bot saw, what it did not, and why. On this machine's address the page needs no token.
-
-Examples:
-
-  earshot demo
-  earshot demo --inspect
-  earshot demo --db demo.db
-  earshot demo --import export.zip --channel general
-  earshot demo --import discord-export/`
-}
-
 // A scene is a question that the demo shows; docs/workspace.md describes those of
 // the bundled workspace.
 type scene struct {

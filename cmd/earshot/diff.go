@@ -13,15 +13,6 @@ type diffCmd struct {
 	To   int64 `arg:"" name:"other" help:"The later turn, of the same channel."`
 }
 
-func (c *diffCmd) Help() string {
-	return `Lists the messages that the model could see in the second turn and not in the first, those that it could no longer see, and
-those of which it saw more or less. What the session already held counts as seen.
-
-Examples:
-
-  earshot diff 41 42`
-}
-
 // A change lists the messages that entered and left between two ledgers.
 type change struct {
 	Entered []ledgerRowJSON `json:"entered"`

@@ -12,17 +12,6 @@ type discardCmd struct {
 	Reason string `placeholder:"TEXT" help:"Why, for whoever looks at the turn later."`
 }
 
-func (c *discardCmd) Help() string {
-	return `Ends the turn for good: it is dropped, nobody answers it and nobody looks for its posts any more. Nothing is said in the
-channel. Use it for a parked turn whose answer is there, and for a failed one that needs no answer any more.
-
-Examples:
-
-  earshot turns --failed --parked
-  earshot discard 42
-  earshot discard 42 --reason "the answer is in the channel"`
-}
-
 func (c *discardCmd) Run(ctx context.Context, a *app) error {
 	l, err := a.turnStore(ctx)
 	if err != nil {

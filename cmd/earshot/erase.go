@@ -26,25 +26,6 @@ type eraseCmd struct {
 	Yes       bool     `short:"y" help:"Do not ask."`
 }
 
-func (c *eraseCmd) Help() string {
-	return `Erases a person, a channel or single messages from the database: messages and their revisions, raw deliveries, what agents
-keep of them (sessions, inputs, journals, summaries), files, search terms, names, and replies of the bot that quote them. It
-says what it will remove and asks first. Ids without content stay, so that nothing comes back when a platform delivers it
-again. An erasure that was stopped goes on with the same command, or by itself in a running bot.
-
-The platform keeps its own copy: delete that there. docs/erasure.md says what backups and PostgreSQL keep. The exit status
-is 1 when nothing is stored of what is named.
-
-Examples:
-
-  earshot erase --user U02ALICE
-  earshot erase --user U02ALICE --forget --yes
-  earshot erase --channel deploys --message 1773154325.646159
-  earshot erase --channel deploys
-  earshot erase --remember U02ALICE
-  earshot erase --log --json`
-}
-
 // Validate is called by kong.
 func (c *eraseCmd) Validate() error {
 	switch {

@@ -14,15 +14,6 @@ type evalCmd struct {
 	Args []string `arg:"" optional:""`
 }
 
-func (c *evalCmd) Help() string {
-	return `Runs the program earshot-eval, which stands beside this one or on the PATH.
-
-Examples:
-
-  earshot eval --help
-  earshot eval retrieval --messages chats/ --queries queries.jsonl`
-}
-
 func (c *evalCmd) Run(ctx context.Context, a *app) error {
 	program, err := evalProgram()
 	if err != nil {

@@ -21,21 +21,6 @@ type exportCmd struct {
 	Output    string `short:"o" placeholder:"FILE" help:"Where to write (default: standard output)." type:"path"`
 }
 
-func (c *exportCmd) Help() string {
-	return `Writes Earshot's own JSON lines, one object a line and always in the same order: imported again with earshot import jsonl,
-they export to the same bytes. The output is JSON with or without --json.
-
-With --user it writes what is stored of one person in all channels of a workspace: profile, messages with revisions, files'
-names, deliveries, where they are mentioned or quoted, and the questions that they asked with the answers. Words of others
-are left out. The exit status is 1 when nothing is stored of them.
-
-Examples:
-
-  earshot export -o backup.jsonl
-  earshot export --channel deploys | gzip > deploys.jsonl.gz
-  earshot export --user U02ALICE -o alice.jsonl`
-}
-
 func (c *exportCmd) Run(ctx context.Context, a *app) error {
 	st, err := a.filled(ctx)
 	if err != nil {

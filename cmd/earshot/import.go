@@ -21,11 +21,6 @@ type importCmd struct {
 	JSONL   importJSONLCmd   `cmd:"" name:"jsonl" help:"Read JSON lines: Earshot's own export or the neutral format, gzip too."`
 }
 
-func (c *importCmd) Help() string {
-	return `Importing the same export again changes nothing, and after an interruption the same command continues. Archives are read
-in place, never extracted. Records that cannot be used are skipped, counted and named.`
-}
-
 // importLimits raise the limits on the unpacked size of an archive; the errors of
 // package archive name these flags.
 type importLimits struct {
@@ -38,13 +33,6 @@ type importSlackCmd struct {
 
 	Path      string `arg:"" help:"The export: a zip file or a folder." type:"path"`
 	Workspace string `placeholder:"ID" help:"The workspace to import into (default: what the export says)."`
-}
-
-func (c *importSlackCmd) Help() string {
-	return `Examples:
-
-  earshot import slack export.zip
-  earshot import slack slackdump-folder/ --workspace T0123ABCD --db team.db`
 }
 
 func (c *importSlackCmd) Run(ctx context.Context, a *app) error {
@@ -60,20 +48,6 @@ type importDiscordCmd struct {
 
 	Paths     []string `arg:"" name:"path" help:"Files, folders and zip files of DiscordChatExporter's JSON." type:"path"`
 	Workspace string   `placeholder:"ID" help:"The workspace to import into (default: the guild's id, @me for direct messages)."`
-}
-
-func (c *importDiscordCmd) Help() string {
-	return `Export with DiscordChatExporter's format Json and with threads, such as
-
-  DiscordChatExporter.Cli exportguild -g GUILD -f Json --include-threads All -o export/
-
-Each channel and each thread is a file of its own, or several parts. Their order does not matter, and files that
-are not of DiscordChatExporter are skipped and named.
-
-Examples:
-
-  earshot import discord export/
-  earshot import discord general.json "general [part 2].json" --db guild.db`
 }
 
 func (c *importDiscordCmd) Run(ctx context.Context, a *app) error {
@@ -92,13 +66,6 @@ type importJSONLCmd struct {
 	Path      string `arg:"" help:"The file: .jsonl or .jsonl.gz." type:"path"`
 	Workspace string `placeholder:"ID" help:"The workspace to import into (default: what the file says, else its name)."`
 	Platform  string `placeholder:"NAME" help:"The platform to import as (default: what the file says, else local)."`
-}
-
-func (c *importJSONLCmd) Help() string {
-	return `Examples:
-
-  earshot import jsonl messages.jsonl.gz
-  earshot import jsonl support.jsonl --platform slack --workspace T0123ABCD`
 }
 
 func (c *importJSONLCmd) Run(ctx context.Context, a *app) error {

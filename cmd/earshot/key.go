@@ -29,20 +29,6 @@ type keyCreateCmd struct {
 	Expires   string   `placeholder:"D" help:"When the key ends: after 90d, 2w or 12h, or on a day such as 2027-01-31, as it begins in UTC (default: never)."`
 }
 
-func (c *keyCreateCmd) Help() string {
-	return `Makes an API key for the sidecar (docs/access.md) and prints it. The database keeps a hash only: nobody can print the
-key again. A database that does not exist is made. Running processes take the key at once.
-
-A channel without --workspace is that of the workspace where it is stored. If it is not stored yet, the key
-reaches it in any workspace.
-
-Examples:
-
-  earshot key create --db bot.db --name bolt-bot
-  earshot key create --db bot.db --name support --workspace T0ACME --channel C0SUPPORT --channel C0OPS
-  earshot key create --name reader --read-only --expires 90d > key.txt`
-}
-
 func (c *keyCreateCmd) Run(ctx context.Context, a *app) (err error) {
 	expires, err := parseExpiry(c.Expires, time.Now())
 	if err != nil {
@@ -229,16 +215,6 @@ func accessKeyJSONOf(k access.StoredKey, now time.Time) accessKeyJSON {
 
 type keyListCmd struct{}
 
-func (c *keyListCmd) Help() string {
-	return `Lists the API keys of a database: id, name, what they reach and may do, when they end. Secrets are not stored, so
-they cannot be shown.
-
-Examples:
-
-  earshot key list --db bot.db
-  earshot key list --json`
-}
-
 func (c *keyListCmd) Run(ctx context.Context, a *app) error {
 	st, err := a.open(ctx)
 	if err != nil {
@@ -301,16 +277,6 @@ func joined[T ~string](list []T) string {
 
 type keyRevokeCmd struct {
 	Key string `arg:"" placeholder:"KEY" help:"The key's name or its id."`
-}
-
-func (c *keyRevokeCmd) Help() string {
-	return `Ends a key: from its next request on it is refused by every process that uses the database, and so is each capability
-that was made under it. It cannot be undone; make a new key instead.
-
-Examples:
-
-  earshot key revoke bolt-bot --db bot.db
-  earshot key revoke vc3m5fzsn2mgq2bi`
 }
 
 func (c *keyRevokeCmd) Run(ctx context.Context, a *app) error {

@@ -18,18 +18,6 @@ type mcpCmd struct {
 	As        string `placeholder:"ID" help:"The agent whose earlier turns are searched, by id or name; with --channel (default: every agent's)."`
 }
 
-func (c *mcpCmd) Help() string {
-	return `Serves the stored chat to a client of the Model Context Protocol, such as a desktop app, which starts this command itself.
-Everything is read and nothing written. Standard output is for the protocol alone; what goes wrong is on standard error.
-
-Clients elsewhere reach earshot sidecar over HTTP, at /mcp, with a key; see docs/mcp.md.
-
-Examples:
-
-  earshot mcp --stdio --db team.db --channel deploys
-  earshot mcp --stdio --db team.db`
-}
-
 func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 	switch {
 	case !c.Stdio:

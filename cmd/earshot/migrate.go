@@ -16,23 +16,6 @@ type migrateCmd struct {
 	Backup bool `help:"Copy the database beside itself before it is changed (SQLite)." xor:"do"`
 }
 
-func (c *migrateCmd) Help() string {
-	return `Every command brings the database's schema up to date when it opens it. This one does nothing else: run it before a
-release is rolled out to several processes.
-
---check lists the migrations that would be applied, and changes nothing. --backup first makes a copy of a SQLite file,
-beside it and named for its schema version and the time, as earshot backup does; where nothing is to be done no copy
-is made. For PostgreSQL it prints the command that makes one, and changes nothing; the exit status is 2.
-
-A database that is newer than the program is refused, by --check too: the exit status is 1.
-
-Examples:
-
-  earshot migrate --check
-  earshot migrate --backup
-  earshot migrate --db postgres://earshot@db/earshot`
-}
-
 // migrateJSON is what migrate did or, with --check, would do, as --json writes it.
 type migrateJSON struct {
 	DB         string   `json:"db"`

@@ -16,17 +16,6 @@ type modelsCmd struct {
 	Config string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
 }
 
-func (c *modelsCmd) Help() string {
-	return `Lists the models that the bot asks, in order, then the one that summarises, and why. For each that has answered it compares, over the newest answers,
-the tokens that Earshot counted (with o200k) with those that the provider reported, and shows the factor between them and
-the counter that prompts are made with. With counter: auto, which is the default, the factor is learned.
-Prices are those of the configuration, else of the daemon of this store.
-
-Examples:
-
-  earshot models`
-}
-
 // A modelJSON is a model as --json writes it.
 type modelJSON struct {
 	Provider string  `json:"provider"`

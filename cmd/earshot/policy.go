@@ -29,12 +29,6 @@ var policyPurposes = map[string]string{
 
 type policyListCmd struct{}
 
-func (c *policyListCmd) Help() string {
-	return `Examples:
-
-  earshot policy list`
-}
-
 func (c *policyListCmd) Run(a *app) error {
 	type row struct {
 		Name     string   `json:"name"`
@@ -64,13 +58,6 @@ type policyShowCmd struct {
 	Policy string `arg:"" help:"A built-in policy's name, or a file." predictor:"policy"`
 }
 
-func (c *policyShowCmd) Help() string {
-	return `Examples:
-
-  earshot policy show standard
-  earshot policy show delta > mine.yaml`
-}
-
 func (c *policyShowCmd) Run(a *app) error {
 	p, err := loadPolicy(c.Policy)
 	if err != nil {
@@ -90,12 +77,6 @@ func (c *policyShowCmd) Run(a *app) error {
 
 type policyCheckCmd struct {
 	File string `arg:"" help:"The policy file, YAML or JSON." type:"path"`
-}
-
-func (c *policyCheckCmd) Help() string {
-	return `Examples:
-
-  earshot policy check mine.yaml`
 }
 
 func (c *policyCheckCmd) Run(a *app) error {

@@ -21,18 +21,6 @@ type replayCmd struct {
 	Prompt bool   `help:"Print the prompt too."`
 }
 
-func (c *replayCmd) Help() string {
-	return `Assembles a turn's prompt again from the store and compares it with the recorded hash: the same bytes, or what has
-changed since, such as a deletion. The exit status is 1 when it has changed.
-
-With --policy or --budget it shows what would have been different instead. No model is asked and nothing is stored.
-
-Examples:
-
-  earshot replay 42
-  earshot replay 42 --policy delta --prompt`
-}
-
 // replayJSON is the result of a replay, as --json writes it.
 type replayJSON struct {
 	ID      int64      `json:"id"`

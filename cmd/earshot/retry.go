@@ -11,18 +11,6 @@ type retryCmd struct {
 	ID int64 `arg:"" name:"turn" help:"A turn that failed or is parked."`
 }
 
-func (c *retryCmd) Help() string {
-	return `Opens the turn again: the bot that runs over this store answers it next. Before you retry a parked turn, look whether
-the answer was posted: if it was, people will see it twice.
-
-Examples:
-
-  earshot turns --failed
-  earshot retry 42
-
-A turn that needs no answer any more is ended by earshot discard.`
-}
-
 func (c *retryCmd) Run(ctx context.Context, a *app) error {
 	l, err := a.turnStore(ctx)
 	if err != nil {

@@ -21,13 +21,6 @@ type searchCmd struct {
 	Limit   int      `short:"n" default:"10" help:"The most hits to show."`
 }
 
-func (c *searchCmd) Help() string {
-	return `Examples:
-
-  earshot search deploys import workers
-  earshot search deploys "row 17,204" -n 3`
-}
-
 func (c *searchCmd) Run(ctx context.Context, a *app) error {
 	if c.Limit <= 0 {
 		return usagef("--limit must be at least 1")

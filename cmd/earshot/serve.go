@@ -31,34 +31,6 @@ type serveCmd struct {
 	Policy   string         `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)." predictor:"policy"`
 }
 
-func (c *serveCmd) Help() string {
-	return `Runs the bot until it is interrupted. On the local platform people talk to it in the terminal, and over HTTP with
---listen; where the input is not a terminal, --listen serves HTTP only.
-
-On Slack events arrive by Socket Mode where SLACK_APP_TOKEN is set, and by HTTP with --listen, which needs
-SLACK_SIGNING_SECRET. docs/slack.md has an app manifest to paste; earshot check slack says what is missing.
-
-On Discord events arrive by the gateway, with DISCORD_BOT_TOKEN. docs/discord.md leads from nothing to a running bot;
-earshot check discord prints the link that invites it, and says what is missing.
-
-The model is the one whose key is set (` + strings.Join(providers.KeyVariables(), ", ") + `, or a *_BASE_URL), else
-the built-in offline one; on Slack and Discord that must be asked for by name (EARSHOT_MODEL_PROVIDER=offline). The model
-is asked once at the start, and a line says whether it answers. earshot check looks at everything else too.
-docs/configuration.md lists all settings.
-
-With --api other bots use the same store, by docs/http.md. With --inspect a web page shows each turn: what the model saw, what
-it did not, and why (docs/inspector.md).
-
-Examples:
-
-  earshot serve
-  earshot serve --platform slack --config earshot.yaml
-  earshot serve --platform slack --listen :8080 --dry-run
-  earshot serve --platform discord --policy window
-  earshot serve --api 127.0.0.1:7301
-  earshot serve --inspect`
-}
-
 func (c *serveCmd) Run(ctx context.Context, a *app) error {
 	cfg, err := c.load(a)
 	if err := a.mayStart(cfg, err, daemon.CheckStart(cfg)...); err != nil {

@@ -23,22 +23,6 @@ type sidecarCmd struct {
 	Policy  string         `short:"p" placeholder:"NAME|FILE" help:"The policy of contexts that name none: a built-in one or a file (default: standard)." predictor:"policy"`
 }
 
-func (c *sidecarCmd) Help() string {
-	return `Serves Earshot to bots in any language until it is interrupted: what is said comes in as events, contexts go out, over
-HTTP and MCP. It has no platform, no model and no bot of its own; earshot serve --api ADDR offers the same beside a bot.
-
-Every request needs a key, which earshot key create makes and shows once. docs/http.md begins with five lines that get the
-context of a message.
-
-Examples:
-
-  earshot key create --name bot
-  earshot sidecar
-  earshot sidecar --db postgres://earshot@db/earshot --listen :7301 --health :9464
-  earshot sidecar --policy delta --config earshot.yaml
-  earshot sidecar --inspect`
-}
-
 // garbageRoom is how many bytes of garbage may collect beyond what the collector
 // allows a small heap. A context leaves more than a megabyte, and an idle sidecar
 // keeps about ten: without room the collector runs 25 times a second at 200 contexts

@@ -28,22 +28,6 @@ type simulateSlackCmd struct {
 	Content    string   `placeholder:"DIR" help:"The workspace to start with: bundled, or a folder with a Slack export (default: two channels and three people)."`
 }
 
-func (c *simulateSlackCmd) Help() string {
-	return `Serves a made-up Slack workspace, with made-up tokens, until it is interrupted; a bot in any language can be tested
-against it. HTTP requests make its people act: POST /simulate/say, edit, delete, upload, react, join, leave, kick, rename,
-open, inject, heal, settle, …; GET /simulate/messages, calls, deliveries, ephemerals, users and channels show what
-happened.
-
-Faults of calls: rate_limit, server_error, api_error, lost_request, lost_response, failed_late, hung_response,
-late_response, bad_json. Of events: drop_event, late_event, repeat_event, renew_event, swap_event,
-cut_socket.
-
-Examples:
-
-  earshot simulate slack --socket-mode
-  earshot simulate slack --events http://127.0.0.1:8080/slack/events --fault rate_limit@chat.postMessage,times=2`
-}
-
 func (c *simulateSlackCmd) Run(ctx context.Context, a *app) error {
 	faults, err := parseFaults(c.Fault, simulate.ParseFault)
 	if err != nil {

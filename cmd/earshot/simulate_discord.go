@@ -15,22 +15,6 @@ type simulateDiscordCmd struct {
 	Seed             uint64   `placeholder:"N" help:"The seed of everything random."`
 }
 
-func (c *simulateDiscordCmd) Help() string {
-	return `Serves a made-up Discord with one server, with a made-up token, until it is interrupted; a bot in any language can be
-tested against it. HTTP requests make its people act: POST /simulate/say, reply, edit, delete, bulk_delete, upload,
-react, thread, post, forward, proxy, join, leave, kick, rename, inject, heal, cut, reconnect, invalidate, settle, …;
-GET /simulate/messages, calls, events, users and channels show what happened.
-
-Faults of calls: rate_limit, server_error, lost_request, lost_response, failed_late, hung_response, late_response,
-bad_json, unauthorized, forbidden. Of events: drop_event, late_event, repeat_event, cut_socket, reconnect. Of what a
-bot sends to the gateway: zombie, invalid_session, forget_sessions, close_socket.
-
-Examples:
-
-  earshot simulate discord --listen 127.0.0.1:8090
-  earshot simulate discord --limits off --fault lost_response@create_message,chance=0.2 --seed 7`
-}
-
 func (c *simulateDiscordCmd) Run(ctx context.Context, a *app) error {
 	faults, err := parseFaults(c.Fault, discord.ParseFault)
 	if err != nil {

@@ -18,17 +18,6 @@ type statusCmd struct {
 	Config string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
 }
 
-func (c *statusCmd) Help() string {
-	return `Shows what is stored, how many turns are in each state, which one has waited longest, which daemons run over this store
-with which model (or which model would answer), how long messages are kept and what was removed for that, and how often a platform's API was called, refused (429) and held back
-in the last 24 hours.
-
-Examples:
-
-  earshot status
-  earshot status --db postgres://earshot@db/earshot --json`
-}
-
 // statusJSON is the state of a store as --json writes it.
 type statusJSON struct {
 	DB       string                    `json:"db"`

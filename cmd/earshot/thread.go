@@ -15,13 +15,6 @@ type threadCmd struct {
 	Message string `arg:"" help:"Any message of the thread: its id, the beginning of it, a link, or the word last."`
 }
 
-func (c *threadCmd) Help() string {
-	return `Examples:
-
-  earshot thread deploys 1773154325.646159
-  earshot thread deploys last`
-}
-
 func (c *threadCmd) Run(ctx context.Context, a *app) error {
 	if c.Message == "" {
 		return usagef("MESSAGE is empty; give an id, a link, or the word last")

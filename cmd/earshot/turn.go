@@ -19,18 +19,6 @@ type turnCmd struct {
 	Redact  bool `help:"With --case: without what anybody wrote, and without names."`
 }
 
-func (c *turnCmd) Help() string {
-	return `Shows one turn in full: the question, the prompt byte for byte, the ledger, what the model and its tools said, what was
-posted, what it cost and how long it took.
-
-Examples:
-
-  earshot turn 42
-  earshot turn 42 --ledger all
-  earshot turn 42 --request
-  earshot turn 42 --case --redact`
-}
-
 // A wholeTurn is a turn as its reader tells it, with what a terminal adds.
 type wholeTurn struct {
 	explain.Turn

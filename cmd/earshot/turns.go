@@ -22,17 +22,6 @@ type turnsCmd struct {
 	Channel string `placeholder:"CHANNEL" help:"Turns of one channel."`
 }
 
-func (c *turnsCmd) Help() string {
-	return `Lists turns, the newest first: what was asked, by whom, where, and what happened. The flags select states; without one
-all turns are listed.
-
-Examples:
-
-  earshot turns
-  earshot turns --failed --parked
-  earshot turns --channel deploys -n 10`
-}
-
 // states returns the states to list; none means all.
 func (c *turnsCmd) states() []earshot.TurnState {
 	var states []earshot.TurnState

@@ -10,13 +10,6 @@ var version string
 
 type versionCmd struct{}
 
-func (c *versionCmd) Help() string {
-	return `Examples:
-
-  earshot version
-  earshot version --json`
-}
-
 // buildVersion names the release, else the revision that was built.
 func buildVersion() string {
 	if version != "" {

@@ -14,24 +14,6 @@ type whereCmd struct {
 	Text string `arg:"" help:"A text as it was written, a name, or an id; or a link to a message."`
 }
 
-func (c *whereCmd) Help() string {
-	return `Looks for a text through everything that the database holds: every column of every table, and of a SQLite file its raw
-bytes and those of its write-ahead log. The comparison is exact, with upper and lower case: of the text as it stands, and of
-what JSON strings mean, however they are spelled. Each place is a line: the table, its column and what names the row. For the id of a stored message, or
-a link to one, what is kept of that message stands above: revisions, deliveries, the turns whose model has read it, and
-the bot's replies that may quote it.
-
-The exit status is that of grep: 0 found, 1 found nowhere, 2 an error. It is the proof after an erasure: see
-docs/erasure.md, which also says what a database cannot show of itself, such as PostgreSQL's dead rows and backups. What a
-running bot holds in memory is not looked at.
-
-Examples:
-
-  earshot where "the code of the cellar door"
-  earshot where 1773154325.646159
-  earshot where U02ALICE --json`
-}
-
 // whereJSON is what where found, as --json writes it.
 type whereJSON struct {
 	Found    int           `json:"found"`    // places
