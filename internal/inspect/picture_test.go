@@ -1,35 +1,13 @@
 package inspect
 
 import (
-	"flag"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/earshot-ai/earshot/internal/inspect/picture"
 )
-
-var updatePictures = flag.Bool("update-pictures", false, "write static/css/picture.css anew")
-
-func TestTheRulesOfPicturesAreServed(t *testing.T) {
-	t.Parallel()
-	const path = "static/css/picture.css"
-	if *updatePictures {
-		if err := os.WriteFile(path, []byte(picture.Rules()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(got), picture.Rules()); diff != "" {
-		t.Errorf("%s is not what package picture needs (-got +want; -update-pictures writes it):\n%s", path, diff)
-	}
-}
 
 // A saved picture has the colours of the page that it was saved from.
 func TestSavedPicturesHaveThePagesColours(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+
+	"github.com/earshot-ai/earshot/internal/inspect/picture"
 )
 
 // files are what pages load: css and js have a file for each view, htmx.min.js is
@@ -25,7 +27,7 @@ type asset struct {
 }
 
 var assets = map[string]asset{
-	"app.css":  newAsset("text/css; charset=utf-8", joined("static/css")),
+	"app.css":  newAsset("text/css; charset=utf-8", append(joined("static/css"), picture.Rules()...)),
 	"app.js":   newAsset("text/javascript; charset=utf-8", joined("static/js")),
 	"htmx.js":  newAsset("text/javascript; charset=utf-8", mustRead("static/htmx.min.js")),
 	"icon.svg": newAsset("image/svg+xml", mustRead("static/icon.svg")),
