@@ -119,9 +119,9 @@ type passed struct {
 }
 
 // pass hands an event to the bot, with the place from which the session continues.
-func (p *Platform) pass(ctx context.Context, x *delivery, m passed) (bot.Outcome, error) {
+func (p *Platform) pass(ctx context.Context, x *delivery, m passed) error {
 	if err := p.enterWorkspace(ctx, m.channel.Workspace); err != nil {
-		return bot.Outcome{}, err
+		return err
 	}
 	e := bot.Event{
 		Event: earshot.Event{
@@ -138,13 +138,12 @@ func (p *Platform) pass(ctx context.Context, x *delivery, m passed) (bot.Outcome
 	if !m.more {
 		state, err := json.Marshal(x.State)
 		if err != nil {
-			return bot.Outcome{}, fmt.Errorf("where shard %d continues: %w", x.Shard, err)
+			return fmt.Errorf("where shard %d continues: %w", x.Shard, err)
 		}
 		e.Resume = &earshot.Resume{Key: p.resumeKey(x.Shard, x.of), State: state}
 	}
-	out, err := x.handle(ctx, e)
-	if err != nil {
-		return out, fmt.Errorf("message %s: %w", m.message.ID, err)
+	if _, err := x.handle(ctx, e); err != nil {
+		return fmt.Errorf("message %s: %w", m.message.ID, err)
 	}
-	return out, nil
+	return nil
 }

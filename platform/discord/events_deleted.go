@@ -30,7 +30,7 @@ func (p *Platform) deleted(ctx context.Context, x *delivery) error {
 func (p *Platform) tombstones(ctx context.Context, x *delivery, c earshot.Channel, ids []earshot.MessageID) error {
 	for i, id := range ids {
 		e := passed{channel: c, message: discordmsg.Tombstone(id), suffix: strconv.Itoa(i), more: i < len(ids)-1}
-		if _, err := p.pass(ctx, x, e); err != nil {
+		if err := p.pass(ctx, x, e); err != nil {
 			return err
 		}
 	}

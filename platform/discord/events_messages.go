@@ -86,8 +86,7 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 	default:
 		e.refused = p.notAllowed(m.Author.ID, d.Roles)
 	}
-	_, err = p.pass(ctx, x, e)
-	return err
+	return p.pass(ctx, x, e)
 }
 
 // listensTo returns the place of an event. ok is false where nothing of it is kept: it
@@ -161,8 +160,7 @@ func (p *Platform) referenced(ctx context.Context, x *delivery, at place, d *dis
 	case len(stored) > 0 && (stored[0].Deleted || !list[0].Deleted):
 		return nil
 	case len(stored) > 0:
-		_, err := p.pass(ctx, x, passed{channel: at.channel(), message: list[0], suffix: "gone", more: true})
-		return err
+		return p.pass(ctx, x, passed{channel: at.channel(), message: list[0], suffix: "gone", more: true})
 	}
 	if err := p.enterWorkspace(ctx, s.Workspace); err != nil {
 		return err
@@ -188,8 +186,7 @@ func (p *Platform) previews(ctx context.Context, x *delivery, at place, m earsho
 	}
 	stored.Shared = m.Shared
 	stored.Mentions, stored.Reactions, stored.Files = nil, nil, nil // the update has none; keep what is stored
-	_, err = p.pass(ctx, x, passed{channel: at.channel(), message: stored, known: true})
-	return err
+	return p.pass(ctx, x, passed{channel: at.channel(), message: stored, known: true})
 }
 
 // unreadable reports whether a message says nothing only because Discord does not let

@@ -183,7 +183,7 @@ func (p *Platform) withdrawn(ctx context.Context, x *delivery, at place, id ears
 			return fmt.Errorf("deletion of message %s: %w", id, err)
 		}
 	}
-	if _, err := p.pass(ctx, x, passed{channel: at.channel(), message: discordmsg.Tombstone(id), more: known}); err != nil || !known {
+	if err := p.pass(ctx, x, passed{channel: at.channel(), message: discordmsg.Tombstone(id), more: known}); err != nil || !known {
 		return err
 	}
 	turn, some, err := p.turnOf(ctx, s, id)
@@ -200,7 +200,7 @@ func (p *Platform) withdrawn(ctx context.Context, x *delivery, at place, id ears
 	if !some || answered {
 		e.refused = reposted
 	}
-	if _, err := p.pass(ctx, x, e); err != nil {
+	if err := p.pass(ctx, x, e); err != nil {
 		return err
 	}
 	if err := p.o.Store.DropNote(ctx, note.Key); err != nil {

@@ -111,7 +111,7 @@ func (s *Discord) open(d Said, title string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	th := s.openThread(c, "", PublicThread, d.User, title, nil)
+	th := s.openThread(c, "", PublicThread, d.User, title)
 	s.firstPost(th, m)
 	return th.ID, nil
 }

@@ -123,9 +123,6 @@ func (s *Discord) threadFields(o object, c *channel) {
 		meta["invitable"] = true
 	}
 	o["thread_metadata"] = meta
-	if len(t.tags) > 0 {
-		o["applied_tags"] = fake.List(t.tags)
-	}
 	if i := slices.IndexFunc(t.members, func(m threadMember) bool { return m.user == s.o.App.UserID }); i >= 0 {
 		o["member"] = object{"id": c.ID, "user_id": s.o.App.UserID, "join_timestamp": stamp(t.members[i].joined), "flags": 1}
 	}

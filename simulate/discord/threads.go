@@ -56,7 +56,7 @@ func (s *Discord) createThread(r *request, c *channel) (int, any, error) {
 		if err := s.fill(c, m, &inner); err != nil {
 			return 0, nil, err
 		}
-		th := s.openThread(c, "", PublicThread, own, name, nil)
+		th := s.openThread(c, "", PublicThread, own, name)
 		s.firstPost(th, m)
 		o := s.channelJSON(th)
 		o["message"] = s.messageJSON(m, view{content: true})
@@ -79,15 +79,14 @@ func (s *Discord) createThread(r *request, c *channel) (int, any, error) {
 	return http.StatusCreated, s.channelJSON(s.startEmpty(c, own, name, kind)), nil
 }
 
-// openThread makes a thread; id is that of its message, "" for none. created is
-// called before the bot hears of it.
-func (s *Discord) openThread(c *channel, id string, kind int, owner, name string, tags []string) *channel {
+// openThread makes a thread; id is that of its message, "" for none.
+func (s *Discord) openThread(c *channel, id string, kind int, owner, name string) *channel {
 	if c.Type == Announcement && kind == PublicThread {
 		kind = AnnouncementThread
 	}
 	th := &channel{
 		Channel: Channel{ID: cmp.Or(id, s.newID()), Guild: c.Guild, Type: kind, Name: name, Parent: c.ID},
-		thread:  &thread{owner: owner, archiving: s.o.Now(), tags: tags, members: []threadMember{{owner, s.o.Now()}}},
+		thread:  &thread{owner: owner, archiving: s.o.Now(), members: []threadMember{{owner, s.o.Now()}}},
 	}
 	s.put(th)
 	s.tellChannel("CREATE", th)
@@ -98,7 +97,7 @@ func (s *Discord) openThread(c *channel, id string, kind int, owner, name string
 // stands for it (type 21).
 func (s *Discord) startFrom(c *channel, m *message, owner, name string) *channel {
 	m.flags |= flagHasThread
-	th := s.openThread(c, m.id, PublicThread, owner, name, nil)
+	th := s.openThread(c, m.id, PublicThread, owner, name)
 	s.tellChanged(c, m)
 	starter := &message{id: s.newID(), channel: th.ID, kind: typeThreadStarter, author: m.author, webhook: m.webhook, name: m.name, reply: &reference{c.Guild, c.ID, m.id}}
 	th.add(starter)
@@ -110,7 +109,7 @@ func (s *Discord) startFrom(c *channel, m *message, owner, name string) *channel
 // startEmpty starts a thread without a message. That a public one was started is a
 // message of the channel (type 18).
 func (s *Discord) startEmpty(c *channel, owner, name string, kind int) *channel {
-	th := s.openThread(c, "", kind, owner, name, nil)
+	th := s.openThread(c, "", kind, owner, name)
 	if kind == PublicThread {
 		s.post(c, &message{channel: c.ID, kind: typeThreadCreated, author: owner, content: name, reply: &reference{c.Guild, th.ID, ""}})
 	}

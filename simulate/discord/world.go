@@ -94,7 +94,6 @@ type thread struct {
 	archiving time.Time
 	locked    bool
 	sent      int // messages, deleted ones too
-	tags      []string
 }
 
 type threadMember struct {
