@@ -429,6 +429,25 @@ func TestACountOfRepliesFromAfterTheAnchorIsNotTold(t *testing.T) {
 	}
 }
 
+// The root of the anchor's old thread stands above what a window has of the thread, and
+// says how many replies there are besides, also where no section reads the thread.
+func TestAWindowAloneCountsTheRepliesOfTheAnchorsThread(t *testing.T) {
+	t.Parallel()
+	st := open(t, "memory:")
+	list := thread(20)
+	record(t, st, general.Scope(), list...)
+	p := assemble.Policy{Name: "window alone", Form: assemble.Text, Frame: assemble.Log, Bots: "bot", First: []assemble.Section{
+		{Section: assemble.Window, Look: 3}, {Section: assemble.Anchor},
+	}}
+	_, res, err := gather.Turn(t.Context(), st, gather.Request{Channel: general, Anchor: list[20].ID, Identity: self, Policy: p, Counter: counter(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := promptOf(res), "\n+ 16 replies not shown, thread "; !strings.Contains(got, want) { // 19, of which three are shown
+		t.Errorf("the prompt lacks %q:\n%s", want, got)
+	}
+}
+
 // A messagesAlone is a store that keeps no conversations.
 type messagesAlone struct{ gather.Store }
 

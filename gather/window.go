@@ -153,7 +153,11 @@ func (r *reader) roots(ctx context.Context) error {
 	if r.foundFrom >= 0 {
 		first = r.foundFrom
 	}
-	activity, err := r.activity(ctx, r.messages[first:])
+	asked := r.messages[first:]
+	if root := r.anchorsRoot(); root >= 0 && root < first && !r.hasThread() {
+		asked, first = append(slices.Clip(asked), r.messages[root]), root // its thread is loaded no more than the window has of it
+	}
+	activity, err := r.activity(ctx, asked)
 	if err != nil {
 		return err
 	}
@@ -173,6 +177,12 @@ func (r *reader) roots(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// anchorsRoot is the index of the root of the anchor's thread; -1 where it has none, or it
+// is not stored.
+func (r *reader) anchorsRoot() int {
+	return slices.IndexFunc(r.messages, func(m earshot.Message) bool { return m.ID == r.anchor.Root() })
 }
 
 // activity returns how many replies those messages of a list have that stand at the
