@@ -15,6 +15,9 @@ import (
 type Options struct {
 	// Model is the model's name at its provider; required.
 	Model string
+	// Provider is the name in errors and answers; empty means the adapter's own. It is
+	// for another service with the same API.
+	Provider string
 	// APIKey is sent with each request, in a header. It may be empty where
 	// BaseURL is set and the server there needs none.
 	APIKey secret.Secret

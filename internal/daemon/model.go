@@ -102,7 +102,7 @@ func provider(k config.Keys, info ModelInfo, url string, client *http.Client) (l
 		return nil, fmt.Errorf("there is no provider %q; use one of %s, %s", info.Provider, strings.Join(providers.Names(), ", "), providers.Offline)
 	}
 	key := k.Providers[p.Name]
-	return p.New(model.Options{Model: info.Name, APIKey: key.Key, BaseURL: cmp.Or(url, key.URL), HTTPClient: client})
+	return p.New(model.Options{Model: info.Name, Provider: p.Name, APIKey: key.Key, BaseURL: cmp.Or(url, key.URL), HTTPClient: client})
 }
 
 // OpenModel makes the configured model for callers that run no bot, with retries

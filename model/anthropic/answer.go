@@ -214,7 +214,7 @@ func (b *block) part(ids *adapter.IDs) (llm.Part, bool) {
 // response returns the whole answer to request.
 func (a *answer) response(request llm.Request) llm.Response {
 	ids := adapter.NewIDs(Provider, request)
-	r := llm.Response{Provider: Provider, Model: a.model, Usage: a.usage.total()}
+	r := llm.Response{Model: a.model, Usage: a.usage.total()}
 	for _, b := range a.blocks {
 		if p, ok := b.part(ids); ok {
 			r.Parts = append(r.Parts, p)

@@ -23,7 +23,8 @@ import (
 	"github.com/earshot-ai/earshot/model/internal/adapter"
 )
 
-// Provider is the name in responses, errors and opaque parts.
+// Provider is the name in opaque parts, and in responses and errors unless
+// [model.Options] have another.
 const Provider = "anthropic"
 
 const (
@@ -74,9 +75,7 @@ func (m *Model) Generate(ctx context.Context, r llm.Request, stream func(llm.Eve
 	if !a.ended || a.stop == "" {
 		return llm.Response{}, x.Error(ctx, faultIn(x.Said(), true))
 	}
-	answered := a.response(r)
-	answered.Sent = x.Sent(path, "", r)
-	return answered, nil
+	return x.Answered(a.response(r), path, "", r), nil
 }
 
 // statuses are what an error in the middle of a stream would have been as an

@@ -137,7 +137,7 @@ var declined = []string{"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIB
 
 // response returns the whole answer.
 func (a *answer) response() llm.Response {
-	out := llm.Response{Provider: Provider, Model: a.model, Parts: a.parts, Usage: a.usage, Stop: llm.StopEnd}
+	out := llm.Response{Model: a.model, Parts: a.parts, Usage: a.usage, Stop: llm.StopEnd}
 	switch {
 	case a.finish == "MAX_TOKENS":
 		out.Stop = llm.StopLength

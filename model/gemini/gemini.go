@@ -27,7 +27,8 @@ import (
 	"github.com/earshot-ai/earshot/model/internal/adapter"
 )
 
-// Provider is the name in responses, errors and opaque parts.
+// Provider is the name in opaque parts, and in responses and errors unless
+// [model.Options] have another.
 const Provider = "gemini"
 
 const baseURL = "https://generativelanguage.googleapis.com"
@@ -89,9 +90,7 @@ func (m *Model) Generate(ctx context.Context, r llm.Request, stream func(llm.Eve
 			Status: http.StatusInternalServerError, Code: a.finish, Message: "the model's answer is " + what,
 		})
 	}
-	answered := a.response()
-	answered.Sent = x.Sent(m.path, "", r)
-	return answered, nil
+	return x.Answered(a.response(), m.path, "", r), nil
 }
 
 // unusable are the ends of answers that are none; another try may bring one.

@@ -55,6 +55,7 @@ func (s suite) run(t *testing.T) {
 	t.Run("a caller that gives up", s.givesUp)
 	t.Run("a fault is overcome by asking again", s.again)
 	t.Run("an error without an answer", s.nobody)
+	t.Run("a service of another name", s.another)
 }
 
 type suite struct {
@@ -322,5 +323,27 @@ func (s suite) nobody(t *testing.T) {
 	_, err = m.Generate(t.Context(), ask(llm.Text("say hello")), nil)
 	if e := s.fails(t, err); !e.Retryable || e.Status != 0 {
 		t.Errorf("got %+v", e)
+	}
+}
+
+// another asks another service with the same API: errors and answers have its name.
+func (s suite) another(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []string{"", "x-aimock-chaos-drop: 1"} {
+		m, err := s.New(model.Options{
+			Model: s.Model, Provider: "another", APIKey: secret.New(Key), BaseURL: s.server + s.Path, HTTPClient: &http.Client{Transport: &wire{every: fault}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := m.Generate(t.Context(), ask(llm.Text("say hello")), nil)
+		name := answer.Provider
+		var e *llm.Error
+		if errors.As(err, &e) {
+			name = e.Provider
+		}
+		if name != "another" || (err != nil) != (fault != "") {
+			t.Errorf("with the fault %q: %q answered, and the error %v", fault, name, err)
+		}
 	}
 }

@@ -234,7 +234,7 @@ var keep = []string{"reasoning", "reasoning_content", "reasoning_details", "thin
 
 // response returns the whole answer to r.
 func (a *answer) response(r llm.Request) llm.Response {
-	out := llm.Response{Provider: Provider, Model: a.model}
+	out := llm.Response{Model: a.model}
 	if kept, ok := a.extra.object(keep...); ok {
 		out.Parts = append(out.Parts, llm.Kept(Provider, kept))
 	}

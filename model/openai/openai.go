@@ -29,7 +29,8 @@ import (
 	"github.com/earshot-ai/earshot/model/internal/adapter"
 )
 
-// Provider is the name in responses, errors and opaque parts.
+// Provider is the name in opaque parts, and in responses and errors unless
+// [model.Options] have another.
 const Provider = "openai"
 
 const (
@@ -103,9 +104,7 @@ func (m *Model) ask(ctx context.Context, r llm.Request, noReasoning bool, stream
 	if a.finish == "" {
 		return llm.Response{}, nil, x.Error(ctx, faultIn(x.Said(), true))
 	}
-	out = a.response(r)
-	out.Sent = x.Sent(path, form, r)
-	return out, nil, nil
+	return x.Answered(a.response(r), path, form, r), nil, nil
 }
 
 // refusesToReason reports whether an answer says that tools and reasoning do not

@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -42,10 +43,10 @@ type Exchange struct {
 	bytes    int    // its length
 }
 
-// NewExchange returns an exchange of a provider's model. Whoever makes one
-// closes it.
+// NewExchange returns an exchange of a provider's model, which the options may name
+// otherwise. Whoever makes one closes it.
 func NewExchange(provider string, o model.Options) *Exchange {
-	return &Exchange{provider: provider, options: o}
+	return &Exchange{provider: cmp.Or(o.Provider, provider), options: o}
 }
 
 // URL returns the address at a base URL that [model.Options.Check] has passed. A
@@ -98,13 +99,16 @@ func (x *Exchange) Post(ctx context.Context, u *url.URL, header http.Header, bod
 	return false
 }
 
-// Sent identifies the body that [Exchange.Post] sent for a request. path is the
-// API's, below the base URL; form is the adapter's word for how it wrote the body.
-func (x *Exchange) Sent(path, form string, r llm.Request) *llm.Sent {
-	return &llm.Sent{
+// Answered returns an answer to a request with who gave it and the body that
+// [Exchange.Post] sent. path is the API's, below the base URL; form is the adapter's
+// word for how it wrote the body.
+func (x *Exchange) Answered(answer llm.Response, path, form string, r llm.Request) llm.Response {
+	answer.Provider = x.provider
+	answer.Sent = &llm.Sent{
 		Model: x.options.Model, Path: "/" + path, Form: form, Bytes: x.bytes, SHA256: x.sum,
 		MaxTokens: r.MaxTokens, Tools: len(r.Tools), NoCalls: r.NoCalls,
 	}
+	return answer
 }
 
 // Body reads an answer that is no stream.
