@@ -1,7 +1,7 @@
 # For those who work on Earshot. To use it, `go run ./cmd/earshot demo` and
 # `go test ./...` need neither make nor anything else besides Go.
 
-.PHONY: check fmt vet lint test examples test-race demo bench memory fuzz soak golden clients templ browser screenshots build ci clean help
+.PHONY: check fmt vet lint test examples test-race demo bench memory quality fuzz soak golden clients templ browser screenshots build ci clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s:
@@ -34,6 +34,9 @@ bench: ## the figures that have an aim, beside it
 
 memory: ## one conversation of 1,000 turns, with its chart
 	go test ./internal/daemon/simtest -run TestFactsOfLongAgoAreInThePrompt -count=1 -v -memory.turns=1000 -memory.chart="$$PWD/docs/memory-growth.svg"
+
+quality: ## evidence in the prompt beside full-text search and the newest messages, on what ships here
+	@go run ./cmd/earshot-eval scenes --chatter 3000
 
 fuzz: ## each fuzz target for FUZZTIME (10s)
 	.ci/run fuzz

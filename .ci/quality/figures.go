@@ -19,6 +19,7 @@ type measures struct {
 	Retrieval []retrieval `json:"retrieval,omitempty"`
 	Context   *prompts    `json:"context,omitempty"`
 	Scenes    *scenes     `json:"scenes,omitempty"`
+	Chatter   *prompts    `json:"chatter,omitempty"` // the scenes among generated talk
 	Links     []links     `json:"links,omitempty"`
 	Cost      []cost      `json:"cost,omitempty"`
 	Ablation  []string    `json:"ablation,omitempty"` // lines, as the test prints them
@@ -47,7 +48,7 @@ type group struct {
 	InSection *float64 `json:"recall_in_section,omitempty"`
 }
 
-// Prompts is what `earshot-eval context --json` says.
+// Prompts is what `earshot-eval context --json` says, and `scenes --chatter` too.
 type prompts struct {
 	Queries int      `json:"queries"`
 	Rows    []prompt `json:"rows"`

@@ -1,6 +1,7 @@
 // Command quality runs every measure of `earshot-eval` on the shared chat data
 // and writes what they say into docs/quality.md, the chart of what long talk
-// costs, and the README's figures. `.ci/run quality` calls it.
+// costs, and the README's figures. `.ci/run quality` calls it. `make quality` needs no
+// chat data: it measures the bundled scenes alone, and writes nothing.
 //
 //	go run ./.ci/quality                  all measures, some minutes
 //	go run ./.ci/quality scenes links     these only; what the others said stays

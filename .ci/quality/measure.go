@@ -51,8 +51,11 @@ func measureContext(ctx context.Context, r *runner, into *measures) error {
 }
 
 func measureScenes(ctx context.Context, r *runner, into *measures) error {
-	into.Scenes = &scenes{}
-	return r.eval(ctx, into.Scenes, "scenes")
+	into.Scenes, into.Chatter = &scenes{}, &prompts{}
+	if err := r.eval(ctx, into.Scenes, "scenes"); err != nil {
+		return err
+	}
+	return r.eval(ctx, into.Chatter, "scenes", "--chatter", "3000") // as make quality
 }
 
 // The files in which long talk is replayed. The first is the one of the chart.

@@ -29,7 +29,7 @@ func (f figures) pages() map[string][]block {
 	return map[string][]block{
 		pageFile: {
 			{"figures", f.summary()}, {"retrieval", f.retrieval()}, {"ablation", code(f.Now.Ablation)}, {"speed", code(f.Now.Speed)},
-			{"context", f.context()}, {"scenes", f.scenes()}, {"links", f.links()}, {"cost", f.cost()},
+			{"context", f.context()}, {"scenes", f.scenes()}, {"chatter", f.chatter()}, {"links", f.links()}, {"cost", f.cost()},
 		},
 		readmeFile: {{"headline", f.headline()}},
 	}

@@ -136,8 +136,12 @@ func (f figures) retrieval() string {
 	return out.String()
 }
 
-func (f figures) context() string {
-	now := f.Now.Context
+func (f figures) context() string { return promptsTable(f.Before.Context, f.Now.Context) }
+
+func (f figures) chatter() string { return promptsTable(f.Before.Chatter, f.Now.Chatter) }
+
+// promptsTable says what each way of making prompts shows.
+func promptsTable(before, now *prompts) string {
 	if now == nil {
 		return notYet
 	}
@@ -170,7 +174,7 @@ func (f figures) context() string {
 				continue
 			}
 			gold := percent(x.Gold)
-			if was := f.Before.Context.row(r.Policy, b); was != nil && r.Kind == "policy" {
+			if was := before.row(r.Policy, b); was != nil && r.Kind == "policy" {
 				gold = change(&was.Gold, x.Gold)
 			}
 			cells = append(cells, gold, percent(x.All), rounded(x.Mean))

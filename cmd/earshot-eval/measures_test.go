@@ -87,3 +87,26 @@ func TestContextOnSharedQuestions(t *testing.T) {
 		t.Errorf("the peers show less than they did: %v", shown)
 	}
 }
+
+// TestTheScenesAmongChatterShowMoreThanSearchAndTheNewestDo holds what `make quality`
+// says, which needs no chat data. The floors are what is reached, less a little.
+func TestTheScenesAmongChatterShowMoreThanSearchAndTheNewestDo(t *testing.T) {
+	t.Parallel()
+	var got struct{ Rows []eval.ContextRow }
+	measured(t, &got, "scenes", "--chatter", "3000")
+	shown := map[string]map[int]float64{}
+	for _, r := range got.Rows {
+		if r.Queries != 25 || r.Gold != 58 || r.MeanTokens > float64(r.Tokens) {
+			t.Errorf("%s in %d tokens: %d scenes that need %d messages, %.0f tokens", r.Policy, r.Tokens, r.Queries, r.Gold, r.MeanTokens)
+		}
+		if shown[r.Policy] == nil {
+			shown[r.Policy] = map[int]float64{}
+		}
+		shown[r.Policy][r.Tokens] = r.GoldShown
+	}
+	for tokens, floor := range map[int]float64{2000: 0.72, 4000: 0.78, 8000: 0.78} {
+		if ours, last, fts := shown["standard"][tokens], shown["last-n"][tokens], shown["fts"][tokens]; ours < floor || ours < last+0.1 || ours < fts+0.1 || last == 0 || fts == 0 {
+			t.Errorf("in %d tokens: standard shows %.3f, the newest %.3f, full-text search %.3f", tokens, ours, last, fts)
+		}
+	}
+}

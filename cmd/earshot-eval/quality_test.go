@@ -38,7 +38,7 @@ func blocks(t *testing.T, path string) map[string]string {
 func TestTheReadmesFiguresAreThoseOfTheQualityPage(t *testing.T) {
 	t.Parallel()
 	readme, page := blocks(t, "../../README.md"), blocks(t, "../../docs/quality.md")
-	for _, name := range []string{"figures", "retrieval", "ablation", "speed", "context", "scenes", "links", "cost"} {
+	for _, name := range []string{"figures", "retrieval", "ablation", "speed", "context", "scenes", "chatter", "links", "cost"} {
 		if strings.TrimSpace(page[name]) == "" {
 			t.Errorf("docs/quality.md has nothing between the marks of %s", name)
 		}

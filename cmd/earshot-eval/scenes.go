@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/archive"
+	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/docs"
 	"github.com/earshot-ai/earshot/internal/eval"
 	"github.com/earshot-ai/earshot/internal/plain"
@@ -19,7 +21,8 @@ import (
 )
 
 type scenesCmd struct {
-	Policy string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)."`
+	Policy  string `short:"p" placeholder:"NAME|FILE" help:"A built-in policy or a policy file (default: standard)."`
+	Chatter int    `placeholder:"N" help:"Ask among N generated messages in each channel, with budgets of 2,000, 4,000 and 8,000 tokens, beside what other bots do."`
 }
 
 func (c *scenesCmd) Help() string {
@@ -27,10 +30,14 @@ func (c *scenesCmd) Help() string {
 answer cannot be right; docs/workspace.md describes the scenes. Each is a first turn, except scene 2, which follows up
 scene 1. Tokens are those besides the guide. A message that is cut counts as shown, and is named.
 
+With --chatter each scene is a first turn in a channel with a long history, and measured as by earshot-eval context. The
+messages are made up of the words of the workspace, and are the same each time.
+
 Examples:
 
   earshot-eval scenes
-  earshot-eval scenes --policy thread`
+  earshot-eval scenes --policy thread
+  earshot-eval scenes --chatter 3000`
 }
 
 func (c *scenesCmd) Run(ctx context.Context, x *tool) error {
@@ -51,6 +58,9 @@ func (c *scenesCmd) Run(ctx context.Context, x *tool) error {
 		return err
 	}
 	defer st.Close()
+	if c.Chatter != 0 {
+		return c.among(ctx, x, st, scenes, p, counter)
+	}
 	list, err := eval.Ask(ctx, st, scenes, p, counter, search.New(st, nil))
 	if err != nil {
 		return err
@@ -59,6 +69,26 @@ func (c *scenesCmd) Run(ctx context.Context, x *tool) error {
 		return x.writeJSON(map[string]any{"policy": p.Name, "scenes": list, "total": eval.Total(list)})
 	}
 	showScenes(x, list)
+	return nil
+}
+
+// among asks the scenes among chatter.
+func (c *scenesCmd) among(ctx context.Context, x *tool, st earshot.Store, scenes []eval.Scene, p assemble.Policy, counter assemble.Counter) error {
+	if c.Chatter < 0 {
+		return usagef("--chatter must be above 0, such as 3000")
+	}
+	if err := eval.AddChatter(ctx, st, c.Chatter); err != nil {
+		return err
+	}
+	rows, err := eval.ContextOfScenes(ctx, st, scenes, counter, &eval.ContextOptions{Policies: []assemble.Policy{p}})
+	if err != nil {
+		return err
+	}
+	if x.json {
+		return x.writeJSON(map[string]any{"chatter": c.Chatter, "rows": rows})
+	}
+	showContext(x, rows, rows[0].Queries)
+	x.printf("%s\n", terminal.Faint(fmt.Sprintf("the scenes of docs/workspace.md, each among %s that are generated, in its channel", plain.Count(c.Chatter, "message"))))
 	return nil
 }
 

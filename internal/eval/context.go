@@ -72,22 +72,7 @@ type promptResult struct {
 // for the query's gold in it. Rows are in the order of the policies, then peers,
 // and of the budgets within each. Queries without gold are passed over.
 func Context(ctx context.Context, tasks []chats.Task, counter assemble.Counter, o *ContextOptions) ([]ContextRow, error) {
-	var opts ContextOptions
-	if o != nil {
-		opts = *o
-	}
-	if opts.Policies == nil {
-		opts.Policies = assemble.Policies()
-	}
-	if opts.Tokens == nil {
-		opts.Tokens = []int{2000, 4000, 8000}
-	}
-	if opts.Progress == nil {
-		opts.Progress = func(int, int) {}
-	}
-	if opts.Search == nil {
-		opts.Search = func(st earshot.Store) (*search.Searcher, error) { return search.New(st, nil), nil }
-	}
+	opts := o.withDefaults()
 	rows := opts.rows()
 	done, total := 0, 0
 	for _, t := range tasks {
@@ -116,6 +101,27 @@ func Context(ctx context.Context, tasks []chats.Task, counter assemble.Counter, 
 		rows[i].average()
 	}
 	return rows, nil
+}
+
+// withDefaults returns the options with what is left out, and all where there are none.
+func (o *ContextOptions) withDefaults() ContextOptions {
+	var opts ContextOptions
+	if o != nil {
+		opts = *o
+	}
+	if opts.Policies == nil {
+		opts.Policies = assemble.Policies()
+	}
+	if opts.Tokens == nil {
+		opts.Tokens = []int{2000, 4000, 8000}
+	}
+	if opts.Progress == nil {
+		opts.Progress = func(int, int) {}
+	}
+	if opts.Search == nil {
+		opts.Search = func(st earshot.Store) (*search.Searcher, error) { return search.New(st, nil), nil }
+	}
+	return opts
 }
 
 // rows returns the empty rows.
@@ -147,6 +153,7 @@ func (o ContextOptions) Calls(queries int) int { return 2 * queries * len(o.rows
 // A world is one conversation as a channel, filled up to a query.
 type world struct {
 	task    chats.Task
+	agent   earshot.Identity // who is asked
 	counter assemble.Counter
 	store   earshot.Store
 	finder  *search.Searcher
@@ -155,7 +162,7 @@ type world struct {
 	next    int // of the messages, the first that is not stored
 }
 
-// self is the agent that is asked.
+// self is the agent that is asked the queries of files.
 var self = earshot.Identity{ID: "earshot", Name: "earshot"}
 
 func newWorld(ctx context.Context, t chats.Task, counter assemble.Counter, open func(earshot.Store) (*search.Searcher, error)) (*world, error) {
@@ -169,7 +176,7 @@ func newWorld(ctx context.Context, t chats.Task, counter assemble.Counter, open 
 		return nil, err
 	}
 	w := &world{
-		task: t, counter: counter, store: st, finder: finder, log: newPeerLog(counter),
+		task: t, agent: self, counter: counter, store: st, finder: finder, log: newPeerLog(counter),
 		channel: earshot.Channel{Platform: earshot.Local, Workspace: "eval", ID: "channel", Name: t.Conversation.Name, Kind: earshot.KindChannel},
 	}
 	if err := st.PutChannel(ctx, w.channel); err != nil {
@@ -289,7 +296,7 @@ func (w *world) assemble(ctx context.Context, anchor earshot.Message, p assemble
 	budget.Tokens, budget.Session = tokens, 4*tokens
 	var failed error
 	_, res, err := gather.Turn(ctx, w.store, gather.Request{
-		Channel: w.channel, Anchor: anchor.ID, Identity: self, Policy: p, Budget: budget, Counter: w.counter, Finder: w.finder,
+		Channel: w.channel, Anchor: anchor.ID, Identity: w.agent, Policy: p, Budget: budget, Counter: w.counter, Finder: w.finder,
 		Failed: func(err error) { failed = err },
 	})
 	if err = cmp.Or(err, failed); err != nil {

@@ -106,13 +106,9 @@ func agent() earshot.Identity {
 // finder may be nil: nothing is recalled. A scene that follows up another has
 // the session that this one's turn left, with the answer that is stored.
 func Ask(ctx context.Context, st earshot.Store, scenes []Scene, p assemble.Policy, counter assemble.Counter, finder gather.Finder) ([]Shown, error) {
-	list, err := st.Channels(ctx)
+	channels, err := channelsOf(ctx, st)
 	if err != nil {
 		return nil, err
-	}
-	channels := map[string]earshot.Channel{}
-	for _, c := range list {
-		channels[c.Name], channels[string(c.ID)] = c.Channel, c.Channel
 	}
 	made := map[earshot.MessageID]Shown{}
 	var out []Shown
@@ -135,6 +131,16 @@ func Ask(ctx context.Context, st earshot.Store, scenes []Scene, p assemble.Polic
 		out = append(out, x)
 	}
 	return out, nil
+}
+
+// channelsOf returns a store's channels by their names and ids.
+func channelsOf(ctx context.Context, st earshot.Store) (map[string]earshot.Channel, error) {
+	list, err := st.Channels(ctx)
+	channels := map[string]earshot.Channel{}
+	for _, c := range list {
+		channels[c.Name], channels[string(c.ID)] = c.Channel, c.Channel
+	}
+	return channels, err
 }
 
 // look counts what of the scene's needs is shown, or was before where a session
