@@ -79,24 +79,21 @@ func (s *discordService) readHistory(ctx context.Context) error {
 // openStored opens the histories of the workspaces that are stored and whose events
 // come to this process: what was said there since may have been missed.
 func (s *discordService) openStored(ctx context.Context, who earshot.Identity) error {
-	list, err := s.store.Channels(ctx)
-	if err != nil {
-		return err
-	}
-	workspaces := []earshot.WorkspaceID{discordmsg.DirectMessages}
-	for _, c := range list {
-		if c.Platform == earshot.Discord && !slices.Contains(workspaces, c.Workspace) {
-			workspaces = append(workspaces, c.Workspace)
-		}
-	}
-	for _, w := range workspaces {
+	w := discordmsg.DirectMessages
+	q := earshot.ChannelQuery{Platform: earshot.Discord, Limit: 1}
+	for {
 		if shardOf(s.options.Config.Discord, w) {
 			if err := s.joined(ctx, w); err != nil {
 				return err
 			}
 		}
+		next, err := s.store.FindChannels(ctx, q)
+		if err != nil || len(next) == 0 {
+			return err
+		}
+		w = next[0].Workspace
+		q.After = &earshot.Channel{Platform: earshot.Discord, Workspace: w + "\x01"} // behind its last channel
 	}
-	return nil
 }
 
 // shardOf reports whether a workspace's events come to this process
