@@ -36,7 +36,7 @@ func TestOneReplyEachWhateverIsLost(t *testing.T) {
 		reply     string
 		faults    []simulate.Fault
 		may, must bool          // some be parked
-		post      time.Duration // for how long an answer waits; 0: a minute
+		post      time.Duration // for how long an answer waits; 0: however long
 	}{
 		{
 			name: "every answer to a post", questions: 1000, reply: slack.ReplyPost,
@@ -78,7 +78,7 @@ func TestOneReplyEachWhateverIsLost(t *testing.T) {
 			if raceEnabled { // the race detector needs concurrent questions, not many
 				c.questions = min(c.questions, 80)
 			}
-			x := newAsked(t, c.reply, cmp.Or(c.post, time.Minute), llmtest.New(repeat(5*c.questions, llmtest.Say("It is so because **that** is how it was done before."))...))
+			x := newAsked(t, c.reply, cmp.Or(c.post, time.Hour), llmtest.New(repeat(5*c.questions, llmtest.Say("It is so because **that** is how it was done before."))...))
 			x.slack.Inject(c.faults...)
 			x.ask(t, c.questions)
 			if parked := x.check(t); parked > 0 && !c.may || parked == 0 && c.must {
