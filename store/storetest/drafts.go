@@ -343,6 +343,8 @@ var draftCases = []testCase{
 		wantError(s.T, err, earshot.ErrConflict)
 		s.equal("changed", s.whatever("m1"), before)
 		s.equal("the other", s.stateOf(one.ID), fullDraft)
+		_, err = s.AbortDraft(s.Context(), one.ID)
+		s.check(err)
 		anew := s.opens(s.draft(1, "m1", 1))
 		_, err = s.commits(anew, "the first, anew")
 		s.check(err)
@@ -417,6 +419,8 @@ var draftCases = []testCase{
 		s.equal("contents", s.stateOf(d.ID), []string{"open", "asked"})
 		_, err := s.commits(d, "x")
 		wantError(s.T, err, earshot.ErrConflict)
+		_, err = s.AbortDraft(s.Context(), d.ID)
+		s.check(err)
 		_, err = s.commits(s.opens(s.draft(2, "m1", 1)), "anew")
 		s.check(err)
 	}},
@@ -570,7 +574,9 @@ var draftCases = []testCase{
 		s.record(said(1, "question"))
 		ids := make([]earshot.TurnID, 50)
 		errs := together(len(ids), func(i int) error {
-			d, err := s.OpenDraft(s.Context(), s.draft(1, fmt.Sprint("c", i%5), 0))
+			d := s.draft(1, fmt.Sprint("c", i%5), 0)
+			d.Again = true
+			d, err := s.OpenDraft(s.Context(), d)
 			ids[i] = d.ID
 			return err
 		})

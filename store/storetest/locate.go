@@ -28,6 +28,7 @@ var locateCases = []testCase{
 		s.check(err)
 		s.create("about", "", canaryAbout(said), map[string]string{"of": "metadata " + said})
 		d := s.draft(50, "about", 0)
+		d.Again = true // s.fill has a draft of this anchor
 		d.Prompt.Input, d.Asked, d.Turn.Session[0].Text = []byte("input "+said), []byte("asked "+said), "session "+said
 		s.opens(d)
 		for _, prefix := range []string{"", "blob ", "data ", "summary ", "raw ", "name ", "title ", "client ", "owner ", "tag ", "metadata ", "input ", "asked ", "session "} {

@@ -55,7 +55,7 @@ func (t *Tx) askClaims(d earshot.Draft, now earshot.Time, c *rule.Claims) {
 	id := d.Conversation
 	*c = rule.Claims{}
 	t.Ask(`SELECT number FROM turn`+ofAnchor+` LIMIT 1`, Own(id, string(d.Anchor)), One(&c.Taken, new(int)))
-	t.Ask(`SELECT id, state FROM queued_turn`+QueuedFor+` ORDER BY again LIMIT 1`, Args(id.Scope, string(d.Anchor), string(id.Agent)), func(row Row) error {
+	t.Ask(`SELECT id, state FROM queued_turn`+queuedFor+` ORDER BY again LIMIT 1`, Args(id.Scope, string(d.Anchor), string(id.Agent)), func(row Row) error {
 		c.Queued = &earshot.QueuedTurn{}
 		return row.Scan(&c.Queued.ID, &c.Queued.State)
 	})
