@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import threading
+import time
 from types import TracebackType
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Type, Union, cast
 
 from . import _generated as wire
-from ._errors import Conflict, EarshotError
+from ._errors import Conflict, EarshotError, Expired, Interrupted, NotFound
 from ._generated import Operations
 from ._transport import ServerEvent, Transport
 
@@ -95,55 +98,104 @@ class Earshot:
         return Context(self, self.api.make_context(self._asked(channel, anchor, options)))
 
     def turn(self, channel: str, anchor: str, **options: Any) -> Turn:
-        """Opens a turn: makes the context of a message, to be committed with the reply.
+        """Opens a turn: makes the context of a message, to be committed with the reply. It
+        claims the message: Conflict (code answered or answering) where somebody else has it,
+        unless again=True insists. hold is for how many seconds it is held unless it is renewed.
 
-        Used in a with statement, a turn that is not committed at its end is aborted.
+        Used in a with statement, a turn is renewed by a heartbeat, and aborted at its end if it
+        was not committed.
         """
         body = self._asked(channel, anchor, options)
         body["open"] = True
-        return Turn(self, self.api.make_context(body))
+        return Turn(self, self.api.make_context(body), body.get("hold"))
 
     def answer(
         self,
         channel: str,
         anchor: str,
         ask: Callable[[Turn], str],
-        post: Optional[Callable[[str], Optional[str]]] = None,
+        post: Optional[Callable[..., Optional[str]]] = None,
+        find: Optional[Callable[[str], Optional[Dict[str, str]]]] = None,
         *,
         tries: int = 3,
+        hold: int = 60,
         **options: Any,
     ) -> Optional[str]:
-        """Answers a message: asks for a reply, posts it, and commits the turn. Returns the reply,
-        or None if the message was answered or deleted before it could be committed.
+        """Answers a message once: claims it, asks for a reply, posts it, and commits the turn.
+        Returns the reply, or None if somebody else answers or has answered the message, or it
+        was deleted; then the model is not asked, or nothing is posted.
 
-        With post, the reply is posted first and then committed with the id that post returns; if
-        the conversation has gone on by then, the turn that is opened anew is committed with it.
+        The claim is held by a heartbeat while ask and post run, and for hold seconds after a
+        process died. Who calls answer meanwhile waits for that long. turn.stopped is set, and
+        turn.state says why, when the question is deleted or edited: an edited one is asked
+        again, at most tries times.
+
+        With post, the reply is posted first and then committed with the id that post returns.
+        post may take a second argument, a key that is the same for each attempt to answer this
+        question: give it to the platform, so that it posts once (Discord's nonce) or so that the
+        post can be found (Slack's metadata). find takes the key and returns the post that has
+        it, {"id": ..., "text": ...}, or None if there is none: it is called after a process died
+        while it posted. Without find, Interrupted is raised then and nothing is posted. An error
+        of post is raised; since the post may have arrived, the next answer looks for it.
+
         Without post, the turn is committed first, and the caller posts what is returned; if the
-        conversation has gone on, ask is called again with the context as it is then. Both at
-        most tries times.
+        conversation has gone on, ask is called again with the context as it is then, at most
+        tries times.
         """
-        turn = self.turn(channel, anchor, **options)
-        reply: Optional[str] = None
-        ids: Optional[List[str]] = None
+        if tries < 1:
+            raise ValueError("tries must be at least 1")
+        turn = self._claim(channel, anchor, hold, options)
         for left in range(tries - 1, -1, -1):
+            if turn is None:
+                return None
             with turn:
-                if reply is None or post is None:
-                    reply = ask(turn)
-                    posted = post(reply) if post else None
-                    ids = [posted] if posted else None
-                try:
-                    turn.commit(reply, ids=ids)
-                    return reply
-                except Conflict as conflict:
-                    if conflict.reply is not None:
-                        raise  # what was committed is not what was answered here
-                    if conflict.turn is None:
-                        return reply if post else None
-                    turn = conflict.turn
-                    if not left:
-                        turn.abort()
-                        raise
-        raise ValueError("tries must be at least 1")
+                found = turn._arrived(find) if post else None
+                if found:
+                    return turn._finish(found["text"], [found["id"]], tries)
+                reply = ask(turn)
+                state = turn.renew(hold=hold, posting=post is not None)["state"]
+                if state == "cancelled":
+                    return None
+                if state == "open":
+                    if post is None:
+                        try:
+                            turn.commit(reply)
+                            return reply
+                        except Conflict as conflict:
+                            if conflict.turn is None:
+                                if conflict.code == "other_reply":
+                                    raise  # what was committed is not what was answered here
+                                return None
+                            if not left:
+                                conflict.turn.abort()
+                                raise
+                            turn = conflict.turn
+                            continue
+                    turn.posting = True  # if post fails it may have arrived: the turn is not aborted
+                    posted = post(reply, turn.key) if _takes_two(post) else post(reply)
+                    return turn._finish(reply, [posted] if posted else None, tries)
+            try:
+                turn = self._claim(channel, anchor, hold, options)  # the question was edited
+            except NotFound:
+                return None  # and deleted since
+        return None
+
+    def _claim(self, channel: str, anchor: str, hold: int, options: Dict[str, Any]) -> Optional[Turn]:
+        """Opens a turn, or returns None where the question is answered, or still held by
+        somebody else after the time for which a process that died holds it."""
+        until = time.monotonic() + hold + 5
+        while True:
+            try:
+                return self.turn(channel, anchor, **dict(options, hold=hold))
+            except Conflict as conflict:
+                if conflict.code != "answering" or time.monotonic() >= until:
+                    return None
+                self._transport.pause(max(0.1, min(conflict.retry_after, 1.0)))
+
+    def unfinished(self) -> List[wire.HeldTurn]:
+        """The turns that this key opened and did not end, the newest first. Those whose state is
+        expired were left by a process that died: answer their anchors when you start."""
+        return self.api.list_open_turns()["turns"]
 
     # What was said.
 
@@ -258,6 +310,15 @@ class Conversation:
                 return
 
 
+def _takes_two(post: Callable[..., Any]) -> bool:
+    """Whether a function can be called with two arguments."""
+    try:
+        inspect.signature(post).bind("", "")
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def _pages(get: Callable[[Optional[str]], Any], items: str, backwards: bool = False) -> Iterator[Any]:
     """Yields what stands on all pages, each of them from its end if they go backwards."""
     cursor: Optional[str] = None
@@ -341,16 +402,104 @@ class Context:
 
 
 class Turn(Context):
-    """An open turn: a context that waits for its reply, until commit, abort or its expiry."""
+    """An open turn: a context that waits for its reply, until commit, abort or its expiry. It
+    holds the claim to its question; in a with statement a heartbeat renews it.
 
-    def __init__(self, earshot: Earshot, answer: wire.ContextAnswer) -> None:
+    key is the same for every turn for this question until it is answered. interrupted is set
+    where an earlier holder was about to post and was not heard of again. state is what the
+    heartbeat heard last; stopped is set once it is not "open": cancelled (the question was
+    deleted), changed (it was edited), or lost (somebody else has it by now).
+    """
+
+    def __init__(self, earshot: Earshot, answer: wire.ContextAnswer, hold: Optional[int] = None) -> None:
         super().__init__(earshot, answer)
         self.id = answer["turn"]["id"]
         self.expires = answer["turn"]["expires"]
+        self.key = answer["turn"]["key"]
+        self.interrupted: Optional[wire.InterruptedTurn] = answer["turn"].get("interrupted")
         self.ended = False
+        self.posting = False  # whether it is left as it is, and not aborted, at the end of a with statement
+        self.state = "open"
+        self.stopped = threading.Event()
+        self._hold = hold
+        self._beat: Optional[threading.Thread] = None
 
     def __enter__(self) -> Turn:
+        if self._beat is None:
+            self._beat = threading.Thread(target=self._beats, name=f"earshot turn {self.id}", daemon=True)
+            self._beat.start()
         return self
+
+    def _beats(self) -> None:
+        """Renews the turn until it ends, and hears what becomes of its question."""
+        wait = max(1, min(20, (self._hold or 900) // 3, int(self.earshot._transport.timeout / 2)))
+        while not self.ended and self.state == "open":
+            try:
+                self.renew(hold=self._hold, wait=wait)
+            except Conflict:
+                return
+            except EarshotError:
+                self.earshot._transport.pause(1.0)  # the claim may run out meanwhile; the commit says so
+
+    def renew(
+        self, *, hold: Optional[int] = None, posting: bool = False, wait: Optional[int] = None
+    ) -> wire.HeldTurn:
+        """Keeps the turn for hold seconds from now, and returns what has become of its question;
+        with wait only once something has, or after that many seconds. posting notes that the
+        reply is about to be posted. Raises Conflict if somebody else has the question by now."""
+        body: Dict[str, Any] = {"posting": posting}
+        for name, value in (("hold", hold or self._hold), ("wait", wait)):
+            if value:
+                body[name] = value
+        try:
+            at = self.earshot.api.renew_turn(str(self.id), cast(wire.RenewBody, body))
+        except Conflict:
+            self._heard("lost")
+            raise
+        self.expires = at["expires"]
+        self._heard(at["state"])
+        return at
+
+    def _heard(self, state: str) -> None:
+        if state in ("cancelled", "changed", "lost"):
+            self.state = state
+            self.stopped.set()
+
+    def _arrived(self, find: Optional[Callable[[str], Optional[Dict[str, str]]]]) -> Optional[Dict[str, str]]:
+        """The post of an earlier holder who died, where there is one."""
+        if self.interrupted is None:
+            return None
+        if find is None:
+            raise Interrupted(
+                409,
+                "interrupted",
+                f"turn {self.interrupted['id']} was about to post its answer and nobody can say whether it arrived;"
+                " pass find, or look yourself and answer with again=True",
+            )
+        return find(self.key)
+
+    def _finish(self, text: str, ids: Optional[List[str]], tries: int) -> Optional[str]:
+        """Commits what is posted, also where the conversation has gone on meanwhile."""
+        turn = self
+        for left in range(tries - 1, -1, -1):
+            try:
+                turn.commit(text, ids=ids)
+                break
+            except Expired:
+                turn.renew()  # a Conflict where somebody else has answered: the caller should know of two posts
+                turn.commit(text, ids=ids)
+                break
+            except Conflict as conflict:
+                if conflict.code == "other_reply":
+                    raise
+                if conflict.turn is None:
+                    break  # answered or deleted meanwhile
+                turn = conflict.turn
+                if not left:
+                    turn.abort()
+                    raise
+        self.ended = True
+        return text
 
     def __exit__(
         self,
@@ -358,7 +507,8 @@ class Turn(Context):
         error: Optional[BaseException],
         trace: Optional[TracebackType],
     ) -> None:
-        if self.ended:
+        ended, self.ended = self.ended, True  # the heartbeat stops
+        if ended or self.posting:
             return
         try:
             self.abort()
@@ -399,9 +549,9 @@ class Turn(Context):
         except Conflict as conflict:
             self.ended = True
             answer = conflict.answer if isinstance(conflict.answer, dict) else {}
-            conflict.reply, anew = answer.get("reply"), answer.get("context")
+            anew = answer.get("context")
             if anew and "turn" in anew:  # else the question has been answered
-                conflict.turn = Turn(self.earshot, anew)
+                conflict.turn = Turn(self.earshot, anew, self._hold)
             raise
         self.ended = True
         return done

@@ -50,12 +50,21 @@ class NotFound(EarshotError):
 
 
 class Conflict(EarshotError):
-    """409: something has changed since. Where a turn was committed, turn is the turn that was
-    opened anew, with the context as it is now; else None. Where it was committed with another
-    reply before (code other_reply), reply is that one: its text, ids and usage."""
+    """409: something has changed since, or the question is somebody else's (code answered or
+    answering; then retry_after says in how many seconds it may be free). Where a turn was
+    committed, turn is the turn that was opened anew, with the context as it is now; else None.
+    Where the question was answered, or the turn committed with another reply before (code
+    other_reply), reply is that one: its text, ids and usage."""
 
     turn: Any = None
     reply: Any = None
+    retry_after: float = 0.0
+
+
+class Interrupted(EarshotError):
+    """An earlier process died while it posted the answer to this question, and nobody can say
+    whether the post arrived: there is no find. Nothing was posted now. Look for the answer,
+    then answer with again=True, or leave it."""
 
 
 class Expired(EarshotError):
@@ -104,7 +113,9 @@ def refusal(status: int, headers: Mapping[str, str], answer: Any) -> EarshotErro
         fields=[str(f) for f in fields] if isinstance(fields, list) else None,
         answer=answer,
     )
-    if isinstance(error, RateLimited):
+    if isinstance(error, Conflict):
+        error.reply = body.get("reply")
+    if isinstance(error, (Conflict, RateLimited)):
         error.retry_after = seconds(headers.get("Retry-After"))
     return error
 

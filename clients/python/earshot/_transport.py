@@ -79,6 +79,10 @@ class Transport:
     def __repr__(self) -> str:
         return f"Transport({self.url!r})"
 
+    def pause(self, wait: float) -> None:
+        """Waits, in seconds."""
+        self._sleep(wait)
+
     def call(
         self,
         method: str,

@@ -1,6 +1,6 @@
 // The front of the client: what is written by hand above the generated operations.
 
-import { Conflict } from "./errors.js";
+import { Conflict, Expired, Interrupted, NotFound } from "./errors.js";
 import {
   Operations,
   type ChannelInfo,
@@ -12,13 +12,16 @@ import {
   type ContextBody,
   type Entry,
   type Event,
+  type HeldTurn,
   type Hit,
+  type InterruptedTurn,
   type LedgerRow,
   type ListedTurn,
   type Message,
   type MetadataPatch,
   type NewChatMessage,
   type NewConversation,
+  type RenewBody,
   type ResultMessage,
   type ResultTokens,
   type ToldEvent,
@@ -26,7 +29,7 @@ import {
   type ToolInfo,
   type UsageJSON,
 } from "./generated.js";
-import { Transport, type CallOptions, type ServerEvent, type TransportOptions } from "./transport.js";
+import { Transport, pause, type CallOptions, type ServerEvent, type TransportOptions } from "./transport.js";
 
 const batch = 1000; // events in one call, as the API allows
 
@@ -42,7 +45,23 @@ export interface EarshotOptions extends TransportOptions {
 }
 
 /** What may be said of a context besides channel and anchor. */
-export type ContextOptions = Omit<ContextBody, "channel" | "anchor" | "open" | "tools">;
+export type ContextOptions = Omit<ContextBody, "channel" | "anchor" | "open" | "tools" | "again" | "hold">;
+
+/** What may be said of a turn that is opened. */
+export type TurnOptions = ContextOptions & Pick<ContextBody, "again" | "hold">;
+
+/** A post of a reply. */
+export interface Post {
+  id: string;
+  text: string;
+}
+
+/** What may be said of an answer; see Earshot.answer. */
+export type AnswerOptions = TurnOptions & {
+  post?: ((reply: string, key: string) => string | undefined | void | Promise<string | undefined | void>) | undefined;
+  find?: ((key: string) => Post | undefined | void | Promise<Post | undefined | void>) | undefined;
+  tries?: number | undefined;
+};
 
 /** What may be said of a reply besides its text. */
 export interface ReplyOptions {
@@ -130,57 +149,103 @@ export class Earshot {
     return new Context(this, await this.api.makeContext(body, call));
   }
 
-  /** Opens a turn: makes the context of a message, to be committed with the reply. */
-  async turn(channel: string, anchor: string, options: ContextOptions & CallOptions = {}): Promise<Turn> {
+  /**
+   * Opens a turn: makes the context of a message, to be committed with the reply. It claims the
+   * message: Conflict (code answered or answering) where somebody else has it, unless `again`
+   * insists. `hold` is for how many seconds it is held unless it is renewed.
+   */
+  async turn(channel: string, anchor: string, options: TurnOptions & CallOptions = {}): Promise<Turn> {
     const { call, body } = this.#asked(channel, anchor, options);
-    return new Turn(this, await this.api.makeContext({ ...body, open: true }, call));
+    return new Turn(this, await this.api.makeContext({ ...body, open: true }, call), options.hold);
   }
 
   /**
-   * Answers a message: asks for a reply, posts it, and commits the turn. Returns the reply, or
-   * undefined if the message was answered or deleted before it could be committed. If ask or post fails, the turn is
-   * aborted.
+   * Answers a message once: claims it, asks for a reply, posts it, and commits the turn. Returns the
+   * reply, or undefined if somebody else answers or has answered the message, or it was deleted; then
+   * the model is not asked, or nothing is posted.
    *
-   * With `post`, the reply is posted first and then committed with the id that post returns; if the
-   * conversation has gone on by then, the turn that is opened anew is committed with it. Without
-   * `post`, the turn is committed first, and the caller posts what is returned; if the conversation
-   * has gone on, ask is called again with the context as it is then. Both at most `tries` times.
+   * The claim is held by a heartbeat while ask and post run, and for `hold` seconds (60) after a
+   * process died. Who calls answer meanwhile waits for that long. `turn.signal` is aborted, and
+   * `turn.state` says why, when the question is deleted or edited: an edited one is asked again, at
+   * most `tries` times (3). What ask throws then is ignored.
+   *
+   * With `post`, the reply is posted first and then committed with the id that post returns. Its
+   * second argument is a key that is the same for each attempt to answer this question: give it to the
+   * platform, so that it posts once (Discord's nonce) or so that the post can be found (Slack's
+   * metadata). `find` takes the key and returns the post that has it, or undefined if there is none:
+   * it is called after a process died while it posted. Without find, it fails with Interrupted then
+   * and nothing is posted. If post fails, the post may have arrived: the next answer looks for it.
+   *
+   * Without `post`, the turn is committed first, and the caller posts what is returned; if the
+   * conversation has gone on, ask is called again with the context as it is then, at most `tries` times.
    */
-  async answer(
-    channel: string,
-    anchor: string,
-    ask: (turn: Turn) => string | Promise<string>,
-    options: {
-      post?: ((reply: string) => string | undefined | void | Promise<string | undefined | void>) | undefined;
-      tries?: number | undefined;
-    } & ContextOptions & CallOptions = {},
-  ): Promise<string | undefined> {
-    const { post, tries = 3, ...rest } = options;
-    let turn = await this.turn(channel, anchor, rest);
-    let reply: string | undefined;
-    let ids: string[] = [];
-    for (let n = 1; ; n++) {
+  async answer(channel: string, anchor: string, ask: (turn: Turn) => string | Promise<string>, options: AnswerOptions & CallOptions = {}): Promise<string | undefined> {
+    const { post, find, tries = 3, hold = 60, ...rest } = options;
+    if (tries < 1) throw new TypeError("tries must be at least 1");
+    let turn = await this.#claim(channel, anchor, { ...rest, hold });
+    for (let n = 1; turn && n <= tries; n++) {
+      const held: Turn = turn;
+      held.keep();
       try {
-        if (reply === undefined || !post) {
-          reply = await ask(turn);
-          const posted = await post?.(reply);
-          ids = posted ? [posted] : [];
+        const found = post && held.interrupted ? await held.arrived(find) : undefined;
+        if (found) return await held.finish(found.text, [found.id], tries);
+        let reply: string | undefined;
+        try {
+          reply = await ask(held);
+        } catch (error) {
+          if (held.state === "open") throw error; // else it was told to stop
         }
-        await turn.commit(reply, { ids });
-        return reply;
+        const state = reply === undefined ? held.state : (await held.renew({ hold, posting: post !== undefined })).state;
+        if (state === "cancelled" || state === "lost") return undefined;
+        if (state === "open" && reply !== undefined) {
+          if (!post) {
+            const done = await held.tryCommit(reply);
+            if (done === true) return reply;
+            if (!done.turn) return undefined; // answered or deleted meanwhile
+            if (n >= tries) {
+              await done.turn.abort();
+              throw done;
+            }
+            turn = done.turn;
+            continue;
+          }
+          held.posting = true; // if post fails it may have arrived: the turn is not aborted
+          const posted = await post(reply, held.key);
+          return await held.finish(reply, posted ? [posted] : [], tries);
+        }
+      } finally {
+        await held.leave();
+      }
+      turn = await this.#claim(channel, anchor, { ...rest, hold }).catch((error: unknown) => {
+        if (error instanceof NotFound) return undefined; // and deleted since
+        throw error;
+      }); // the question was edited
+    }
+    return undefined;
+  }
+
+  /**
+   * Opens a turn, or returns undefined where the question is answered or deleted, or still held by
+   * somebody else after the time for which a process that died holds it.
+   */
+  async #claim(channel: string, anchor: string, options: TurnOptions & CallOptions & { hold: number }): Promise<Turn | undefined> {
+    for (const until = Date.now() + (options.hold + 5) * 1000; ; ) {
+      try {
+        return await this.turn(channel, anchor, options);
       } catch (error) {
-        if (!turn.ended) await turn.abort().catch(() => {}); // the first error is the one to tell; the turn expires by itself
-        // Another reply of this turn is stored than was answered here.
-        if (!(error instanceof Conflict) || !turn.ended || error.reply) throw error;
-        const anew = error.turn as Turn | undefined;
-        if (!anew) return post ? reply : undefined;
-        if (n >= tries) {
-          await anew.abort();
-          throw error;
-        }
-        turn = anew;
+        if (!(error instanceof Conflict)) throw error;
+        if (error.code !== "answering" || Date.now() >= until) return undefined;
+        await pause(Math.max(100, Math.min(error.retryAfter * 1000, 1000)), options.signal);
       }
     }
+  }
+
+  /**
+   * The turns that this key opened and did not end, the newest first. Those whose state is expired were
+   * left by a process that died: answer their anchors when you start.
+   */
+  async unfinished(options: CallOptions = {}): Promise<HeldTurn[]> {
+    return (await this.api.listOpenTurns(options)).turns;
   }
 
   /** The tools of a channel, described for a model: name, description, input_schema. */
@@ -366,16 +431,129 @@ export class Context {
   }
 }
 
-/** An open turn: a context that waits for its reply, until commit, abort or its expiry. */
+/**
+ * An open turn: a context that waits for its reply, until commit, abort or its expiry. It holds the
+ * claim to its question; `keep` starts a heartbeat that renews it, as Earshot.answer does.
+ */
 export class Turn extends Context {
   readonly id: string;
-  readonly expires: string;
+  expires: string;
+  /** The same for every turn for this question until it is answered. */
+  readonly key: string;
+  /** An earlier turn whose holder was about to post and was not heard of again. */
+  readonly interrupted: InterruptedTurn | undefined;
+  /** What the heartbeat heard last: open, cancelled (the question was deleted), changed (it was edited) or lost (somebody else has it by now). */
+  state: "open" | "cancelled" | "changed" | "lost" = "open";
+  /** @internal Its reply may be posted. */
+  posting = false;
+  readonly #hold: number | undefined;
+  readonly #stop = new AbortController();
+  #beats = false;
+  #left = false;
   #ended = false;
 
-  constructor(earshot: Earshot, answer: ContextAnswer) {
+  constructor(earshot: Earshot, answer: ContextAnswer, hold?: number) {
     super(earshot, answer);
     this.id = String(answer.turn!.id);
     this.expires = answer.turn!.expires;
+    this.key = answer.turn!.key;
+    this.interrupted = answer.turn!.interrupted;
+    this.#hold = hold;
+  }
+
+  /** Aborted once the state is not open any more: the reason is the state. Give it to the model's call. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Starts the heartbeat, which runs until the turn ends. */
+  keep(): void {
+    if (this.#beats) return;
+    this.#beats = true;
+    const wait = Math.max(1, Math.min(10, Math.floor((this.#hold ?? 900) / 3)));
+    const beat = async (): Promise<void> => {
+      while (!this.#ended && !this.#left && this.state === "open") {
+        try {
+          await this.renew({ hold: this.#hold, wait });
+        } catch (error) {
+          if (error instanceof Conflict) return;
+          await pause(1000, undefined); // the claim may run out meanwhile; the commit says so
+        }
+      }
+    };
+    void beat();
+  }
+
+  /**
+   * Keeps the turn for `hold` seconds from now, and returns what has become of its question; with
+   * `wait` only once something has, or after that many seconds. `posting` notes that the reply is about
+   * to be posted. Fails with Conflict if somebody else has the question by now.
+   */
+  async renew(options: RenewBody & CallOptions = {}): Promise<HeldTurn> {
+    const { signal, key, hold = this.#hold, ...rest } = options;
+    try {
+      const at = await this.earshot.api.renewTurn(this.id, { ...rest, ...(hold && { hold }) }, { signal, key });
+      this.expires = at.expires;
+      if (at.state === "cancelled" || at.state === "changed") this.#heard(at.state);
+      return at;
+    } catch (error) {
+      if (error instanceof Conflict) this.#heard("lost");
+      throw error;
+    }
+  }
+
+  #heard(state: "cancelled" | "changed" | "lost"): void {
+    this.state = state;
+    this.#stop.abort(state);
+  }
+
+  /** @internal The post of an earlier holder who died, where there is one. */
+  async arrived(find: AnswerOptions["find"]): Promise<Post | undefined | void> {
+    if (find) return find(this.key);
+    throw new Interrupted(
+      409,
+      "interrupted",
+      `turn ${this.interrupted?.id} was about to post its answer and nobody can say whether it arrived; pass find, or look yourself and answer with again: true`,
+    );
+  }
+
+  /** @internal Commits, and returns the Conflict where the conversation has gone on. */
+  async tryCommit(text: string, ids: string[] = []): Promise<true | Conflict<Turn>> {
+    try {
+      await this.commit(text, { ids });
+      return true;
+    } catch (error) {
+      if (!(error instanceof Conflict) || error.code === "other_reply") throw error;
+      return error as Conflict<Turn>;
+    }
+  }
+
+  /** @internal Commits what is posted, also where the conversation has gone on meanwhile. */
+  async finish(text: string, ids: string[], tries: number): Promise<string> {
+    let turn: Turn = this;
+    for (let n = 1; ; n++) {
+      let done: true | Conflict<Turn>;
+      try {
+        done = await turn.tryCommit(text, ids);
+      } catch (error) {
+        if (!(error instanceof Expired)) throw error;
+        await turn.renew(); // a Conflict where somebody else has answered: the caller should know of two posts
+        done = await turn.tryCommit(text, ids);
+      }
+      if (done === true || !done.turn) return text; // else: answered or deleted meanwhile
+      if (n >= tries) {
+        await done.turn.abort();
+        throw done;
+      }
+      turn = done.turn;
+    }
+  }
+
+  /** @internal Ends the heartbeat, and aborts the turn unless it has ended or its reply may be posted. */
+  async leave(): Promise<void> {
+    this.#left = true;
+    if (this.#ended || this.posting) return;
+    await this.abort().catch(() => {}); // the first error is the one to tell; the turn expires by itself
   }
 
   /** Whether the turn was committed, aborted or overtaken. */
@@ -404,9 +582,8 @@ export class Turn extends Context {
     } catch (error) {
       if (error instanceof Conflict) {
         this.#ended = true;
-        const { reply, context: anew } = (error.answer ?? {}) as { reply?: unknown; context?: ContextAnswer };
-        error.reply = reply;
-        if (anew?.turn) error.turn = new Turn(this.earshot, anew); // else the question has been answered
+        const anew = ((error.answer ?? {}) as { context?: ContextAnswer }).context;
+        if (anew?.turn) error.turn = new Turn(this.earshot, anew, this.#hold); // else the question has been answered
       }
       throw error;
     }

@@ -41,14 +41,24 @@ export class Forbidden extends EarshotError {}
 export class NotFound extends EarshotError {}
 
 /**
- * 409: something has changed since. Where a turn was committed, `turn` is the turn that was opened
- * anew, with the context as it is now. Where it was committed with another reply before (code
- * other_reply), `reply` is that one: its text, ids and usage.
+ * 409: something has changed since, or the question is somebody else's (code answered or answering;
+ * then `retryAfter` says in how many seconds it may be free). Where a turn was committed, `turn` is
+ * the turn that was opened anew, with the context as it is now. Where the question was answered, or
+ * the turn committed with another reply before (code other_reply), `reply` is that one: its text, ids
+ * and usage.
  */
 export class Conflict<T = unknown> extends EarshotError {
   turn: T | undefined;
   reply: unknown;
+  retryAfter = 0;
 }
+
+/**
+ * An earlier process died while it posted the answer to this question, and nobody can say whether
+ * the post arrived: there is no `find`. Nothing was posted now. Look for the answer, then answer with
+ * `again: true`, or leave it.
+ */
+export class Interrupted extends EarshotError {}
 
 /** 410: the time of an open turn is over. */
 export class Expired extends EarshotError {}
@@ -88,7 +98,8 @@ export function refusal(status: number, headers: Headers, answer: unknown): Ears
     fields: Array.isArray(body["fields"]) ? body["fields"].map(String) : [],
     answer,
   });
-  if (error instanceof RateLimited) {
+  if (error instanceof Conflict) error.reply = body["reply"];
+  if (error instanceof RateLimited || error instanceof Conflict) {
     const seconds = Number(headers.get("Retry-After") ?? "");
     error.retryAfter = seconds > 0 ? seconds : 0;
   }

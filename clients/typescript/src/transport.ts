@@ -222,7 +222,7 @@ class Limit {
   }
 }
 
-function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+export function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     const ended = (): void => {
