@@ -21,7 +21,7 @@ type simulateCmd struct {
 type simulateSlackCmd struct {
 	Listen     string   `placeholder:"ADDR" default:"127.0.0.1:0" help:"A loopback address (default: a free port)."`
 	Events     string   `placeholder:"URL" help:"The bot's URL for events, such as http://127.0.0.1:8080/slack/events."`
-	SocketMode bool     `help:"Send events by Socket Mode instead."`
+	SocketMode bool     `help:"Send events by Socket Mode, not to a URL."`
 	Tier       string   `enum:"internal,distributed,unlimited" default:"internal" help:"How often the bot may call: internal (50 a minute), distributed (1 a minute, 15 messages) or unlimited."`
 	Fault      []string `sep:"none" placeholder:"FAULT" help:"A fault to inject: KIND[@METHOD][,times=N][,skip=N][,chance=P][,wait=D]. May be repeated."`
 	Seed       uint64   `placeholder:"N" help:"The seed of everything random."`
@@ -29,6 +29,9 @@ type simulateSlackCmd struct {
 }
 
 func (c *simulateSlackCmd) Run(ctx context.Context, a *app) error {
+	if c.SocketMode && c.Events != "" {
+		return usagef("Slack sends events to a URL or by Socket Mode, never both; leave out --socket-mode if your bot listens at %s, and --events if it connects with SLACK_APP_TOKEN", plain.Line(c.Events, 200))
+	}
 	faults, err := parseFaults(c.Fault, simulate.ParseFault)
 	if err != nil {
 		return err
@@ -88,7 +91,7 @@ func (c *simulateSlackCmd) announce(a *app, s *simulate.Slack) error {
 	env := [][2]string{
 		{"EARSHOT_SLACK_API_URL", api}, {"SLACK_BOT_TOKEN", app.BotToken}, {"SLACK_APP_TOKEN", app.AppToken}, {"SLACK_SIGNING_SECRET", app.SigningSecret},
 	}
-	return a.announceFake("Slack", s.URL(), app.UserID, "Events go "+c.way()+". ", env, map[string]any{"api_url": api, "team": s.Team().ID, "bot": app.BotID, "app": app.ID})
+	return a.announceFake("Slack", s.URL(), app.UserID, s.Team().ID, "Events go "+c.way()+". ", env, map[string]any{"api_url": api, "team": s.Team().ID, "bot": app.BotID, "app": app.ID})
 }
 
 // parseFaults reads the faults of a command line.
@@ -106,16 +109,17 @@ func parseFaults(texts []string, parse func(string) (simulate.Fault, error)) ([]
 
 // announceFake says where a fake serves, and the variables that a bot needs to talk to it;
 // about is what else --json has.
-func (a *app) announceFake(title, url, bot, events string, env [][2]string, about map[string]any) error {
+func (a *app) announceFake(title, url, bot, workspace, events string, env [][2]string, about map[string]any) error {
 	if a.json {
 		values := map[string]string{}
 		for _, e := range env {
 			values[e[0]] = e[1]
 		}
-		about["url"], about["bot_user"], about["env"] = url, bot, values
+		about["url"], about["bot_user"], about["workspace"], about["env"] = url, bot, workspace, values
 		return a.writeJSON(about)
 	}
 	a.printf("%s\n", terminal.Strong("a "+title+" on "+url))
+	a.printf("Its workspace is %s; a key of a sidecar that hears it: %s\n", workspace, terminal.Mark("earshot key create --name bot --workspace "+workspace))
 	a.printf("The bot is <@%s>. It needs:\n\n", bot)
 	for _, e := range env {
 		a.printf("export %s=%s\n", e[0], e[1])

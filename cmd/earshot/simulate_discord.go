@@ -56,5 +56,5 @@ func (c *simulateDiscordCmd) announce(a *app, s *discord.Discord) error {
 	env := [][2]string{
 		{"EARSHOT_DISCORD_API_URL", s.APIURL()}, {"EARSHOT_DISCORD_GATEWAY_URL", s.GatewayURL()}, {"DISCORD_BOT_TOKEN", app.Token},
 	}
-	return a.announceFake("Discord", s.URL(), app.UserID, "", env, map[string]any{"api_url": s.APIURL(), "gateway_url": s.GatewayURL(), "guild": s.Guild(), "app": app.ID})
+	return a.announceFake("Discord", s.URL(), app.UserID, s.Guild(), "", env, map[string]any{"api_url": s.APIURL(), "gateway_url": s.GatewayURL(), "guild": s.Guild(), "app": app.ID})
 }

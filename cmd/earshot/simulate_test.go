@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"io"
@@ -15,6 +16,7 @@ type simulated struct {
 	API     string            `json:"api_url"`
 	Gateway string            `json:"gateway_url"`
 	Bot     string            `json:"bot_user"`
+	Team    string            `json:"workspace"`
 	Env     map[string]string `json:"env"`
 
 	auth string // the header that the bot sends
@@ -92,8 +94,8 @@ func TestASimulatedSlackServesUntilItIsInterrupted(t *testing.T) {
 			if status, _ := s.ask(t, http.MethodPost, s.API+"auth.test", "{}"); status != http.StatusTooManyRequests {
 				t.Errorf("the first call ends with status %d, want the fault's 429", status)
 			}
-			if _, answer := s.ask(t, http.MethodPost, s.API+"auth.test", "{}"); answer["user"] != "earshot" {
-				t.Errorf("auth.test says %v", answer)
+			if _, answer := s.ask(t, http.MethodPost, s.API+"auth.test", "{}"); answer["user"] != "earshot" || s.Team == "" || answer["team_id"] != s.Team {
+				t.Errorf("auth.test says %v; the workspace is said to be %q", answer, s.Team)
 			}
 			if _, answer := s.ask(t, http.MethodPost, s.URL+"/simulate/say", `{"channel":"`+c.channel+`","user":"mara","text":"hello"}`); answer["ok"] != true {
 				t.Errorf("mara says nothing: %v", answer)
@@ -105,6 +107,33 @@ func TestASimulatedSlackServesUntilItIsInterrupted(t *testing.T) {
 			}
 			s.interrupted(t)
 		})
+	}
+}
+
+func TestASimulatedPlatformSaysItsWorkspaceAndTheKeyForIt(t *testing.T) {
+	t.Parallel()
+	for _, platform := range []string{"slack", "discord"} {
+		out, in := io.Pipe()
+		ctx, stop := context.WithCancel(t.Context())
+		code := make(chan int, 1)
+		go func() {
+			code <- run(ctx, []string{"earshot", "simulate", platform}, nil, strings.NewReader(""), in, t.Output())
+			_ = in.Close()
+		}()
+		lines := bufio.NewScanner(out)
+		said := ""
+		for lines.Scan() && said == "" {
+			if _, rest, ok := strings.Cut(lines.Text(), "Its workspace is "); ok {
+				said = rest
+			}
+		}
+		id, command, _ := strings.Cut(said, ";")
+		if id == "" || !strings.HasSuffix(command, "earshot key create --name bot --workspace "+id) {
+			t.Errorf("%s says %q of its workspace", platform, said)
+		}
+		go io.Copy(io.Discard, out)
+		stop()
+		<-code
 	}
 }
 
@@ -120,6 +149,9 @@ func TestASimulatedDiscordServesUntilItIsInterrupted(t *testing.T) {
 	}
 	if _, answer := s.ask(t, http.MethodGet, s.API+"/users/@me", ""); answer["id"] != s.Bot {
 		t.Errorf("the bot is %v", answer)
+	}
+	if _, answer := s.ask(t, http.MethodGet, s.API+"/guilds/"+s.Team, ""); s.Team == "" || answer["id"] != s.Team {
+		t.Errorf("the server %q is %v", s.Team, answer)
 	}
 	if _, answer := s.ask(t, http.MethodGet, s.API+"/gateway", ""); answer["url"] != s.Gateway {
 		t.Errorf("the API says that the gateway is at %v", answer)
