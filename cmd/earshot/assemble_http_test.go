@@ -32,6 +32,8 @@ func (anyone) Authenticate(context.Context, string) (access.Principal, error) {
 	return access.Principal{ID: "key:test", Kind: access.Key}, nil
 }
 func (anyone) Allow(access.Principal, earshot.Scope) (time.Duration, bool) { return 0, true }
+
+func (anyone) Allowance(access.Principal) (access.Allowance, bool) { return access.Allowance{}, false }
 func (anyone) Mint(context.Context, access.Principal, access.Fixed) (string, error) {
 	return "ec_test", nil
 }

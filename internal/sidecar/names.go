@@ -110,7 +110,7 @@ func (s *Service) writes(p access.Principal, w earshot.WorkspaceID, platform ear
 	case w == "" && len(p.Reach.Workspaces) == 1:
 		return p.Reach.Workspaces[0], nil
 	case w == "":
-		return "", visible.InvalidField(path, "is required, because this key is for more than one workspace")
+		return "", visible.InvalidField(path, "is required, because this key reaches "+p.Reach.String())
 	case len(w) > maxID:
 		return "", visible.InvalidField(path, fmt.Sprintf("must have at most %d bytes", maxID))
 	case !p.Reach.HasWorkspace(w):

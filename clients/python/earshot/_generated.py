@@ -108,6 +108,40 @@ class Call(TypedDict):
     name: Optional[str]
 
 
+class _CallerInfo(TypedDict):
+    # of a key, as earshot key list shows it; of a token, issuer and subject; of a capability,
+    # whose it is
+    id: str
+    kind: Literal["key", "user", "capability", "local"]
+    limits: CallerLimits
+    # what the next two fields say, in words
+    reaches: str
+    read_only: bool
+
+
+class CallerInfo(_CallerInfo, total=False):
+    # absent: every channel of the workspaces
+    channels: List[str]
+    # absent: never
+    expires: str
+    # of a key or a person
+    name: str
+    # absent: every workspace
+    workspaces: List[str]
+
+
+class _CallerLimits(TypedDict):
+    body_bytes: int
+    # in one request
+    events: int
+
+
+class CallerLimits(_CallerLimits, total=False):
+    requests_at_once: int
+    # absent: any number
+    requests_per_second: float
+
+
 class CapabilityAnswer(TypedDict):
     # a bearer token for POST /v1/tools/{name}
     capability: str
@@ -1396,6 +1430,11 @@ class Operations:
         """
         answer = self._transport.call("POST", "/v1/events", query={"platform": platform}, body=body, again=True)
         return cast("ToldEvents", answer)
+
+    def get_me(self) -> CallerInfo:
+        """Who calls: the key, what it reaches and may do: GET /v1/me."""
+        answer = self._transport.call("GET", "/v1/me", again=True)
+        return cast("CallerInfo", answer)
 
     def list_tools(self) -> ListBody:
         """The tools, described for a model: GET /v1/tools."""

@@ -85,6 +85,33 @@ export interface Call {
   name: string | null;
 }
 
+export interface CallerInfo {
+  /** absent: every channel of the workspaces */
+  channels?: string[] | undefined;
+  /** absent: never */
+  expires?: string | undefined;
+  /** of a key, as earshot key list shows it; of a token, issuer and subject; of a capability, whose it is */
+  id: string;
+  kind: "key" | "user" | "capability" | "local";
+  limits: CallerLimits;
+  /** of a key or a person */
+  name?: string | undefined;
+  /** what the next two fields say, in words */
+  reaches: string;
+  read_only: boolean;
+  /** absent: every workspace */
+  workspaces?: string[] | undefined;
+}
+
+export interface CallerLimits {
+  body_bytes: number;
+  /** in one request */
+  events: number;
+  requests_at_once?: number | undefined;
+  /** absent: any number */
+  requests_per_second?: number | undefined;
+}
+
 export interface CapabilityAnswer {
   /** a bearer token for POST /v1/tools/{name} */
   capability: string;
@@ -1181,6 +1208,11 @@ export class Operations {
     platform?: string | undefined;
   } & CallOptions = {}): Promise<ToldEvents> {
     return this.#transport.call<ToldEvents>({ method: "POST", path: "/v1/events", query: { platform: options.platform }, body, again: true }, options);
+  }
+
+  /** Who calls: the key, what it reaches and may do: GET /v1/me. */
+  getMe(options: CallOptions = {}): Promise<CallerInfo> {
+    return this.#transport.call<CallerInfo>({ method: "GET", path: "/v1/me", again: true }, options);
   }
 
   /** The tools, described for a model: GET /v1/tools. */

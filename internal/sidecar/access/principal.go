@@ -7,7 +7,9 @@
 package access
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -54,6 +56,34 @@ func (r Reach) HasWorkspace(w earshot.WorkspaceID) bool {
 
 // AllChannels reports whether the reach includes every channel of its workspaces.
 func (r Reach) AllChannels() bool { return len(r.Channels) == 0 }
+
+// String says it in words, of many ids the first.
+func (r Reach) String() string {
+	in := "every workspace"
+	if len(r.Workspaces) > 0 {
+		in = named("workspace", r.Workspaces)
+	}
+	if r.AllChannels() {
+		return in
+	}
+	return named("channel", r.Channels) + " of " + in
+}
+
+// named names things of a kind.
+func named[T ~string](kind string, ids []T) string {
+	const most = 5
+	var names []string
+	for _, id := range ids[:min(len(ids), most)] {
+		names = append(names, string(id))
+	}
+	if len(ids) > most {
+		names = append(names, fmt.Sprintf("%d more", len(ids)-most))
+	}
+	if len(ids) > 1 {
+		kind += "s"
+	}
+	return kind + " " + strings.Join(names, ", ")
+}
 
 // A Fixed is what a capability is for: the tools of one turn, in one channel, up to
 // one message.

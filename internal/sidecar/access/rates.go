@@ -41,6 +41,24 @@ func (g *Gate) Allow(p Principal, s earshot.Scope) (retryAfter time.Duration, ok
 	return wait, ok
 }
 
+// An Allowance is the rate of a principal, and what is left of it.
+type Allowance struct {
+	Rate
+	Left int           // requests that would be served now
+	Full time.Duration // until as many may come at once as ever
+}
+
+// Allowance returns what p may still ask; ok is false where nothing bounds it.
+func (g *Gate) Allowance(p Principal) (a Allowance, ok bool) {
+	b := g.principals
+	if b == nil {
+		return Allowance{}, false
+	}
+	left := max(b.limiter(p.ID).TokensAt(g.now()), 0)
+	full := (float64(b.burst) - left) / float64(b.limit)
+	return Allowance{Rate{float64(b.limit), b.burst}, int(left), time.Duration(full * float64(time.Second))}, true
+}
+
 // AllowChannel takes a token of the channel's bucket alone.
 func (g *Gate) AllowChannel(s earshot.Scope) (retryAfter time.Duration, ok bool) {
 	_, wait, ok := g.channels.take(s, g.now())

@@ -56,6 +56,7 @@ type server struct {
 func (s *server) add(a huma.API) {
 	s.addEvents(a)
 	s.addNames(a)
+	s.addMe(a)
 	s.addContext(a)
 	s.addTools(a)
 	s.addReads(a)

@@ -34,6 +34,7 @@ var bounds = map[string]counted.Bound{
 	"get-thread":     aboutOne,
 	"search-channel": aboutOne,
 
+	"get-me":       aboutOne,
 	"list-agents":  aboutOne,
 	"put-agent":    aboutOne,
 	"put-authors":  aboutOne,

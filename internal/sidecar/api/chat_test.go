@@ -149,7 +149,10 @@ func TestWhatIsForeignIsUnknown(t *testing.T) {
 	inT2 := w.create(t, "T2", fields{"idempotency_key": "K2"})
 	alices := w.create(t, "alice", fields{"idempotency_key": "A"})
 	hers := w.create(t, "T1", fields{"owner_id": "alice", "metadata": fields{"channel_id": "C1", "thread_ts": "1.2"}})
-	_, _, unknown := w.call(t, "T1", http.MethodGet, conversations+"/conv_unknown", nil)
+	unknown := func(as string) string {
+		_, _, raw := w.call(t, as, http.MethodGet, conversations+"/conv_unknown", nil)
+		return raw
+	}
 	absent := visible.ConversationText(earshot.ConversationID{Agent: "agent-1", Scope: earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}, Name: "nowhere"})
 	for _, c := range []struct{ as, id string }{
 		{"C1", inC2}, {"T2", inC2}, {"T1", inT2}, {"C1", absent}, {"C1", inC2 + "A"}, {"C1", "conv_"}, {"C1", "x"}, {"C1", strings.ToUpper(inC2)}, {"C1", "conv_%00"},
@@ -164,8 +167,8 @@ func TestWhatIsForeignIsUnknown(t *testing.T) {
 				body = r.body
 			}
 			status, _, raw := w.call(t, c.as, r.method, conversations+"/"+c.id+r.path, body)
-			if status != http.StatusNotFound || raw != unknown {
-				t.Errorf("%s %s as %s: %d %s, want %s", r.method, r.path, c.as, status, raw, unknown)
+			if status != http.StatusNotFound || raw != unknown(c.as) {
+				t.Errorf("%s %s as %s: %d %s, want %s", r.method, r.path, c.as, status, raw, unknown(c.as))
 			}
 		}
 	}
@@ -180,8 +183,8 @@ func TestWhatIsForeignIsUnknown(t *testing.T) {
 		{"bob", fields{"idempotency_key": "new", "metadata": fields{"channel_id": "C1", "thread_ts": "1.2"}}},
 	} {
 		status, _, raw := w.call(t, c.as, http.MethodPost, conversations, newBody(c.body))
-		if status != http.StatusNotFound || raw != unknown {
-			t.Errorf("create %v as %s: %d %s, want %s", c.body, c.as, status, raw, unknown)
+		if status != http.StatusNotFound || raw != unknown(c.as) {
+			t.Errorf("create %v as %s: %d %s, want %s", c.body, c.as, status, raw, unknown(c.as))
 		}
 	}
 	if got := w.chat(t, "T1", http.MethodGet, conversations+"/"+inC2, nil, http.StatusOK).Data.Conversation; len(got.Metadata) != 1 || string(got.Metadata["note"]) != `"of deploys"` {

@@ -146,7 +146,6 @@ func TestWhatIsForeignToAContextDoesNotExist(t *testing.T) {
 	w := newWorld(t)
 	w.tell(t, said(0, "Alice", "<@U0BOT> why?"), said(1, "Alice", "gone"), earshot.Message{ID: "m1", Deleted: true})
 	_, c := w.context(t, "C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT"})
-	_, _, want := w.call(t, "T2", http.MethodPost, "/v1/context", object{"channel": "C9", "anchor": "m9", "agent": "U0BOT"})
 	for name, call := range map[string]struct {
 		as   string
 		body object
@@ -158,6 +157,7 @@ func TestWhatIsForeignToAContextDoesNotExist(t *testing.T) {
 		"an unknown anchor":       {"C1", object{"channel": "C1", "anchor": "m9", "agent": "U0BOT"}},
 		"a deleted anchor":        {"C1", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT"}},
 	} {
+		_, _, want := w.call(t, call.as, http.MethodPost, "/v1/context", object{"channel": "C9", "anchor": "m9", "agent": "U0BOT"})
 		if status, _, got := w.call(t, call.as, http.MethodPost, "/v1/context", call.body); status != http.StatusNotFound || got != want {
 			t.Errorf("%s: got %d %s, want %s", name, status, got, want)
 		}

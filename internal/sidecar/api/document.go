@@ -25,7 +25,7 @@ func Document(version string) ([]byte, error) {
 func describe(d *huma.OpenAPI) {
 	d.Tags = []*huma.Tag{
 		{Name: "events", Description: "What was said: messages, edits, deletions, reactions"},
-		{Name: "names", Description: "Who agents and authors are, and what channels are called"},
+		{Name: "names", Description: "Who agents, authors and callers are, and what channels are called"},
 		{Name: "contexts", Description: "What the model is sent, and the turns that are answered with it"},
 		{Name: "tools", Description: "What a model may look up while it answers"},
 		{Name: "channels", Description: "Reading channels"},
@@ -111,7 +111,7 @@ func subjectOf(path, id string) string {
 	switch {
 	case path == "/v1/events":
 		return "events"
-	case strings.HasPrefix(id, "put-") || path == "/v1/agents":
+	case strings.HasPrefix(id, "put-") || path == "/v1/agents" || path == "/v1/me":
 		return "names"
 	case strings.HasPrefix(id, "erase-") || id == "delete-message" || strings.HasPrefix(path, "/v1/erasures"):
 		return "erasures"

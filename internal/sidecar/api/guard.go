@@ -27,8 +27,14 @@ import (
 // *[access.Gate] is one.
 type Gate interface {
 	Authenticate(ctx context.Context, bearer string) (access.Principal, error)
-	Allow(p access.Principal, s earshot.Scope) (retryAfter time.Duration, ok bool)
+	Brake
 	Mint(ctx context.Context, p access.Principal, f access.Fixed) (string, error)
+}
+
+// A Brake slows down those who call too often.
+type Brake interface {
+	Allow(p access.Principal, s earshot.Scope) (retryAfter time.Duration, ok bool)
+	Allowance(p access.Principal) (a access.Allowance, ok bool)
 }
 
 // Guard is what every request passes first, those of MCP too: it gives the request
@@ -151,7 +157,7 @@ func allowOrigin(h http.Header, origin string) {
 	h.Add("Vary", "Origin")
 	h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
 	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID, Mcp-Protocol-Version, Mcp-Session-Id")
-	h.Set("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, WWW-Authenticate, Mcp-Session-Id")
+	h.Set("Access-Control-Expose-Headers", "X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, Mcp-Session-Id")
 	h.Set("Access-Control-Max-Age", "600")
 }
 
@@ -195,8 +201,7 @@ func (s *server) authenticated(next http.Handler) http.Handler {
 			writeProblem(w, r, http.StatusServiceUnavailable, "", "the key cannot be checked right now; try again")
 			return
 		}
-		if wait, ok := s.Gate.Allow(p, earshot.Scope{}); !ok {
-			w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+		if !Allowed(w.Header(), s.Gate, p) {
 			writeProblem(w, r, http.StatusTooManyRequests, "", "too many requests with this key; wait as Retry-After says")
 			return
 		}
@@ -209,6 +214,24 @@ func (s *server) authenticated(next http.Handler) http.Handler {
 	})
 	return mux
 }
+
+// Allowed counts a request of a caller, and reports whether it may be served. The
+// answer's header says how often the caller may call, and how often still, as
+// https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ has it.
+func Allowed(h http.Header, b Brake, p access.Principal) bool {
+	wait, ok := b.Allow(p, earshot.Scope{})
+	if !ok {
+		h.Set("Retry-After", seconds(wait))
+	}
+	if a, bounded := b.Allowance(p); bounded {
+		h.Set("RateLimit-Policy", fmt.Sprintf(`"caller";q=%d;w=%d`, a.Burst, max(1, int(math.Round(float64(a.Burst)/a.PerSecond)))))
+		h.Set("RateLimit", fmt.Sprintf(`"caller";r=%d;t=%s`, a.Left, seconds(a.Full)))
+	}
+	return ok
+}
+
+// seconds writes a time in whole seconds, rounded up.
+func seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }
 
 // isJSON reports whether a request has no body, or one that is not said to be
 // anything but JSON.

@@ -113,3 +113,40 @@ func TestOneBusyChannelHoldsContextsToolsAndEventsBack(t *testing.T) {
 		}
 	}
 }
+
+func TestEachAnswerSaysHowOftenTheCallerMayCall(t *testing.T) {
+	t.Parallel()
+	st, err := store.Open(t.Context(), "memory:", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	now := time.Unix(1_772_442_000, 0)
+	door, err := access.Open(st, access.Options{Rates: access.Rates{Principal: access.Rate{PerSecond: 1, Burst: 2}}, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, _, err := access.CreateKey(t.Context(), st, access.KeySpec{Name: "bot"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	searcher := search.New(st, nil)
+	h := api.New(api.Options{Service: sidecar.New(st, searcher, door, sidecar.Options{}), Reader: explain.New(st, searcher, explain.Options{}), Gate: door})
+	for _, want := range []struct {
+		status      int
+		left, retry string
+	}{
+		{http.StatusOK, `"caller";r=1;t=1`, ""},
+		{http.StatusOK, `"caller";r=0;t=2`, ""},
+		{http.StatusTooManyRequests, `"caller";r=0;t=2`, "1"},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/v1/channels", nil)
+		r.Header.Set("Authorization", "Bearer "+key.Reveal())
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		got := w.Header()
+		if w.Code != want.status || got.Get("RateLimit") != want.left || got.Get("RateLimit-Policy") != `"caller";q=2;w=2` || got.Get("Retry-After") != want.retry {
+			t.Errorf("%d %v, want %+v", w.Code, got, want)
+		}
+	}
+}

@@ -128,6 +128,7 @@ var requests = map[string]func(t territory) request{
 	"search-channel": func(t territory) request {
 		return request{path: "/v1/channels/" + t.channel + "/search" + t.query("q", t.canary())}
 	},
+	"get-me":      get("/v1/me"),
 	"list-agents": get("/v1/agents"),
 	"put-agent": func(t territory) request {
 		return request{names: true, wide: true, path: "/v1/agents/U9", body: t.fill(`{"name":"nine","workspace":"WORKSPACE"}`)}
@@ -321,6 +322,8 @@ func (g gates) Authenticate(ctx context.Context, bearer string) (access.Principa
 }
 
 func (gates) Allow(access.Principal, earshot.Scope) (time.Duration, bool) { return 0, true }
+
+func (gates) Allowance(access.Principal) (access.Allowance, bool) { return access.Allowance{}, false }
 
 // sow stores a territory.
 func (m *matrix) sow(t *testing.T, workspace, channel string) territory {

@@ -3,9 +3,7 @@ package api
 import (
 	"context"
 	"errors"
-	"math"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -32,7 +30,7 @@ func add[I, O any](s *server, a huma.API, op huma.Operation, handle func(ctx con
 // problemOf returns what a caller is told of an error. What is nobody's fault but
 // ours is logged, and told without its text.
 func (s *server) problemOf(ctx context.Context, err error) error {
-	path := requestOf(ctx).path
+	path, caller := requestOf(ctx).path, requestOf(ctx).caller
 	var ready huma.StatusError
 	if errors.As(err, &ready) {
 		return err // with its headers
@@ -54,17 +52,22 @@ func (s *server) problemOf(ctx context.Context, err error) error {
 	if code == "" {
 		code = string(r.Kind)
 	}
-	if r.Path != "" {
-		return newProblem(path, statusOf[r.Kind], code, r.Path+" "+r.Detail, r.Path+" "+r.Detail)
+	detail := r.Detail
+	if r.Kind == visible.NotFound {
+		// The same for what is foreign as for what is nowhere: it is of the caller alone.
+		detail += "; you reach " + caller.Reach.String() + ", as GET /v1/me says"
 	}
-	return newProblem(path, statusOf[r.Kind], code, r.Detail)
+	if r.Path != "" {
+		return newProblem(path, statusOf[r.Kind], code, r.Path+" "+detail, r.Path+" "+detail)
+	}
+	return newProblem(path, statusOf[r.Kind], code, detail)
 }
 
 // tooMany is the answer to a request for a channel that is asked for too often.
 func tooMany(ctx context.Context, wait time.Duration) error {
 	return huma.ErrorWithHeaders(
 		newProblem(requestOf(ctx).path, http.StatusTooManyRequests, "", "too many requests for this channel; wait as Retry-After says"),
-		http.Header{"Retry-After": {strconv.Itoa(int(math.Ceil(wait.Seconds())))}})
+		http.Header{"Retry-After": {seconds(wait)}})
 }
 
 // A Place is how a route's path and query name a channel.

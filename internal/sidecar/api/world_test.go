@@ -61,6 +61,8 @@ func (g gate) Authenticate(_ context.Context, bearer string) (access.Principal, 
 
 func (gate) Allow(access.Principal, earshot.Scope) (time.Duration, bool) { return 0, true }
 
+func (gate) Allowance(access.Principal) (access.Allowance, bool) { return access.Allowance{}, false }
+
 func (gate) Mint(context.Context, access.Principal, access.Fixed) (string, error) {
 	return "ec_test", nil
 }

@@ -21,7 +21,7 @@ func (m *matrix) everyRead(t *testing.T, who string, home territory) []told {
 	var out []told
 	ask := func(name string, op operation, r request) answer {
 		a := m.send(t, op, m.callers[who], r)
-		a.body = secrets.ReplaceAllString(a.body, `"TOKEN"`)
+		a.body = keyIDs.ReplaceAllString(secrets.ReplaceAllString(a.body, `"TOKEN"`), `{"id":"KEY"`)
 		a.body = strings.NewReplacer(
 			`"id":`+home.ids["turn"]+",", `"id":ID,`, `"id":`+home.ids["open"]+",", `"id":ID,`, `"id":`+home.ids["erasure"]+",", `"id":ID,`,
 		).Replace(a.body)
@@ -79,6 +79,7 @@ func (m *matrix) everyRead(t *testing.T, who string, home territory) []told {
 }
 
 var (
+	keyIDs   = regexp.MustCompile(`^\{"id":"(key:)?[a-z2-7]{16}"`)
 	secrets  = regexp.MustCompile(`"ec_[^"]*"`)
 	lengths  = regexp.MustCompile(`Content-Length: \d+\r\n`)
 	nextPage = regexp.MustCompile(`"next(?:_cursor)?":"([^"]+)"`)

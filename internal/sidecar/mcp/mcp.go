@@ -19,15 +19,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"math"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
@@ -44,7 +41,7 @@ const (
 // *[access.Gate] is one.
 type Gate interface {
 	Authenticate(ctx context.Context, bearer string) (access.Principal, error)
-	Allow(p access.Principal, s earshot.Scope) (retryAfter time.Duration, ok bool)
+	api.Brake
 }
 
 // Options configure the handler. Service, Reader and Gate are required.
@@ -98,8 +95,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "unavailable", "the key cannot be checked right now; try again")
 		return
 	}
-	if wait, ok := h.Gate.Allow(p, earshot.Scope{}); !ok {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	if !api.Allowed(w.Header(), h.Gate, p) {
 		refuse(w, http.StatusTooManyRequests, "too_many_requests", "too many requests with this key; wait as Retry-After says")
 		return
 	}
