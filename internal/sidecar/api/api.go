@@ -85,5 +85,9 @@ func humaConfig(version string) huma.Config {
 		Formats:                      map[string]huma.Format{"application/json": strict, "json": strict},
 		DefaultFormat:                "application/json",
 		RejectUnknownQueryParameters: true,
+		Transformers: []huma.Transformer{func(hc huma.Context, _ string, answer any) (any, error) {
+			requestOf(hc.Context()).code = codeIn(answer) // for the log
+			return answer, nil
+		}},
 	}
 }

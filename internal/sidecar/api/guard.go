@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -38,9 +39,9 @@ type Brake interface {
 }
 
 // Guard is what every request passes first, those of MCP too: it gives the request
-// an id, refuses hosts and origins that are not ours (so that a page in a browser
-// cannot reach a loopback address under a name of its own), bounds the body, and
-// answers a panic.
+// an id and a line in the log, refuses hosts and origins that are not ours (so that a
+// page in a browser cannot reach a loopback address under a name of its own), bounds
+// the body, and answers a panic.
 func Guard(o Options, next http.Handler) http.Handler {
 	log := o.Log
 	if log == nil {
@@ -53,12 +54,16 @@ func Guard(o Options, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := rand.Text()
 		about := &request{id: id, path: r.URL.Path}
-		if o.Answered != nil {
-			noted := &noted{ResponseWriter: w, status: http.StatusOK}
-			began := time.Now()
-			defer func() { o.Answered(about.route, noted.status, time.Since(began)) }()
-			w = noted
-		}
+		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, about))
+		answer, began := &noted{ResponseWriter: w, status: http.StatusOK}, time.Now()
+		defer func() {
+			took := time.Since(began)
+			about.log(r, log, answer.status, took)
+			if o.Answered != nil {
+				o.Answered(about.route, answer.status, took)
+			}
+		}()
+		w = answer
 		w.Header().Set("X-Request-Id", id)
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -90,7 +95,7 @@ func Guard(o Options, next http.Handler) http.Handler {
 			}
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody+1)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, about)))
+		next.ServeHTTP(w, r)
 	})
 }
 
@@ -168,6 +173,18 @@ type request struct {
 	route  string // its pattern, once it is known
 	caller access.Principal
 	bearer string
+	code   string // of a problem that it was answered with
+}
+
+// log writes the one line of a request, without anything that it says. The route stands
+// there as the document has it, since a path may hold what somebody made up.
+func (about *request) log(r *http.Request, log *slog.Logger, status int, took time.Duration) {
+	level, code := slog.LevelDebug, ""
+	if status >= http.StatusBadRequest {
+		level, code = slog.LevelInfo, cmp.Or(about.code, codeOf[status])
+	}
+	log.Log(r.Context(), level, "request", "request", about.id, "route", cmp.Or(about.route, r.Method), "status", status, "code", code,
+		"caller", about.caller.ID, "ms", took.Milliseconds())
 }
 
 type requestKey struct{}
@@ -183,6 +200,9 @@ func requestOf(ctx context.Context) *request {
 
 // Routed notes under which route a guarded request is counted.
 func Routed(r *http.Request, route string) { requestOf(r.Context()).route = route }
+
+// Called notes who calls, for the log.
+func Called(r *http.Request, p access.Principal) { requestOf(r.Context()).caller = p }
 
 // authenticated lets callers through whom the gate recognises and does not hold
 // back. The document of the routes needs no key.
@@ -201,6 +221,7 @@ func (s *server) authenticated(next http.Handler) http.Handler {
 			writeProblem(w, r, http.StatusServiceUnavailable, "", "the key cannot be checked right now; try again")
 			return
 		}
+		Called(r, p)
 		if !Allowed(w.Header(), s.Gate, p) {
 			writeProblem(w, r, http.StatusTooManyRequests, "", "too many requests with this key; wait as Retry-After says")
 			return
@@ -209,7 +230,7 @@ func (s *server) authenticated(next http.Handler) http.Handler {
 			writeProblem(w, r, http.StatusUnsupportedMediaType, "", "the body must be JSON; send Content-Type: application/json")
 			return
 		}
-		requestOf(r.Context()).caller, requestOf(r.Context()).bearer = p, Bearer(r)
+		requestOf(r.Context()).bearer = Bearer(r)
 		next.ServeHTTP(w, r)
 	})
 	return mux
@@ -275,6 +296,7 @@ func (s *server) failed(ctx context.Context, err error) {
 // writeProblem answers with an error before a route is reached.
 func writeProblem(w http.ResponseWriter, r *http.Request, status int, code, detail string) {
 	e := newProblem(r.URL.Path, status, code, detail)
+	requestOf(r.Context()).code = codeIn(e)
 	kind := "application/json"
 	if p, ok := e.(*Problem); ok {
 		kind = p.ContentType("")

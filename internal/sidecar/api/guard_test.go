@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"bytes"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -147,6 +149,38 @@ func TestEachAnswerSaysHowOftenTheCallerMayCall(t *testing.T) {
 		got := w.Header()
 		if w.Code != want.status || got.Get("RateLimit") != want.left || got.Get("RateLimit-Policy") != `"caller";q=2;w=2` || got.Get("Retry-After") != want.retry {
 			t.Errorf("%d %v, want %+v", w.Code, got, want)
+		}
+	}
+}
+
+// TestEachRequestIsALineInTheLogWithoutItsWords finds each request by its X-Request-Id.
+func TestEachRequestIsALineInTheLogWithoutItsWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var text bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	searcher := search.New(w.store, nil)
+	h := api.New(api.Options{Service: sidecar.New(w.store, searcher, w.gate, sidecar.Options{}), Reader: explain.New(w.store, searcher, explain.Options{}), Gate: w.gate, Log: log})
+	for _, c := range []struct{ as, method, host, path, body, want string }{
+		{"T1", "POST", "localhost", "/v1/events", batch(saidIn("C1", "m1", "canary")), `level=DEBUG msg=request request=ID route="POST /v1/events" status=200 code="" caller=key:T1 ms=`},
+		{"T1", "POST", "localhost", "/v1/events", `{"events":[{"type":"canary"}]}`, `level=INFO msg=request request=ID route="POST /v1/events" status=400 code=invalid caller=key:T1 ms=`},
+		{"read", "POST", "localhost", "/v1/events", batch(saidIn("C1", "m1", "canary")), `level=INFO msg=request request=ID route="POST /v1/events" status=403 code=read_only caller=key:read ms=`},
+		{"T1", "GET", "localhost", "/v1/channels/canary", "", `level=INFO msg=request request=ID route="GET /v1/channels/{channel}" status=404 code=not_found caller=key:T1 ms=`},
+		{"T1", "GET", "localhost", "/api/chat/conversations/canary", "", `level=INFO msg=request request=ID route="GET /api/chat/conversations/{id}" status=404 code=not_found caller=key:T1 ms=`},
+		{"T1", "GET", "localhost", "/canary", "", `level=INFO msg=request request=ID route=GET status=404 code=not_found caller=key:T1 ms=`},
+		{"canary", "GET", "localhost", "/v1/channels", "", `level=INFO msg=request request=ID route=GET status=401 code=unauthenticated caller="" ms=`},
+		{"T1", "GET", "canary.example", "/v1/channels", "", `level=INFO msg=request request=ID route=GET status=421 code=wrong_host caller="" ms=`},
+	} {
+		text.Reset()
+		r := httptest.NewRequestWithContext(t.Context(), c.method, c.path, strings.NewReader(c.body))
+		r.Host = c.host
+		r.Header.Set("Authorization", "Bearer "+c.as)
+		answer := httptest.NewRecorder()
+		h.ServeHTTP(answer, r)
+		id := answer.Header().Get("X-Request-Id")
+		_, got, _ := strings.Cut(strings.ReplaceAll(text.String(), id, "ID"), " ")
+		if !strings.HasPrefix(got, c.want) || strings.Count(got, "\n") != 1 || strings.Contains(got, "canary") {
+			t.Errorf("%s %s: got %swant %s", c.method, c.path, got, c.want)
 		}
 	}
 }

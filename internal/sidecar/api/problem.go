@@ -35,6 +35,19 @@ type envelope struct {
 func (e *envelope) Error() string  { return e.Message }
 func (e *envelope) GetStatus() int { return e.status }
 
+// codeIn returns the code of an answer that is a problem, "" of any other.
+func codeIn(answer any) string {
+	switch p := answer.(type) {
+	case *Problem:
+		return p.Code
+	case *conflictProblem:
+		return p.Code
+	case *envelope:
+		return p.Code
+	}
+	return ""
+}
+
 // statusOf has the status of each kind of refusal.
 var statusOf = map[visible.Kind]int{
 	visible.Invalid: http.StatusBadRequest, visible.Forbidden: http.StatusForbidden, visible.NotFound: http.StatusNotFound,

@@ -95,6 +95,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "unavailable", "the key cannot be checked right now; try again")
 		return
 	}
+	api.Called(r, p)
 	if !api.Allowed(w.Header(), h.Gate, p) {
 		refuse(w, http.StatusTooManyRequests, "too_many_requests", "too many requests with this key; wait as Retry-After says")
 		return
