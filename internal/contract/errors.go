@@ -2,6 +2,8 @@ package contract
 
 import (
 	"errors"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,30 +27,36 @@ func inputError(err error) error {
 	case errors.As(err, &sem) && errors.Is(err, json.ErrUnknownName):
 		return &assemble.InputError{Path: path(sem.JSONPointer), Reason: "unknown field"}
 	case errors.As(err, &sem):
-		reason := "has the wrong type"
-		if sem.JSONKind != 0 && sem.GoType != nil {
-			reason = "cannot be " + kindName(sem.JSONKind)
-		}
-		return &assemble.InputError{Path: path(sem.JSONPointer), Reason: reason}
+		at := path(sem.JSONPointer)
+		return &assemble.InputError{Path: at, Reason: "must be " + form(sem.GoType, at[strings.LastIndexByte(at, '.')+1:])}
 	}
 	return &assemble.InputError{Path: "input", Reason: oneLine(err.Error())}
 }
 
-// kindName is a JSON kind in words.
-func kindName(k jsontext.Kind) string {
-	switch k {
-	case 't', 'f':
-		return "a boolean"
-	case '"':
-		return "a string"
-	case '0':
-		return "a number of this size or form"
-	case '{':
-		return "an object"
-	case '[':
-		return "a list"
+// form says how a value of a type is written, where it stands in a field.
+func form(t reflect.Type, field string) string {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	return "this value"
+	switch {
+	case t == nil:
+		return "of another type"
+	case t == reflect.TypeFor[Budget]():
+		return `an object, such as {"tokens": 4000}`
+	case t.Kind() == reflect.String && slices.Contains([]string{"time", "edited", "from", "to", "last", "revision"}, field):
+		return `a string: RFC 3339, such as "2026-03-02T09:00:00Z", or a Slack ts, such as "1772442000.000000"`
+	case t.Kind() == reflect.String:
+		return "a string"
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	case t.Kind() == reflect.Slice:
+		return "a list"
+	case t.Kind() == reflect.Float64:
+		return "a number"
+	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64:
+		return "a whole number of at most 18 digits"
+	}
+	return "an object"
 }
 
 // path writes a JSON pointer as messages[0].time, on one line.

@@ -123,6 +123,25 @@ func TestAnErrorNamesThePathOfItsField(t *testing.T) {
 	}
 }
 
+func TestAValueOfTheWrongTypeIsToldTheRightForm(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ input, want string }{
+		{at("input", `,"budget":4000`), `budget: must be an object, such as {"tokens": 4000}`},
+		{replaced(`"2026-03-02T09:00:01Z"`, `1772442001`), `messages[0].time: must be a string: RFC 3339, such as "2026-03-02T09:00:00Z", or a Slack ts, such as "1772442000.000000"`},
+		{at("message", `,"edited":1772442001`), `messages[0].edited: must be a string: RFC 3339`},
+		{replaced(`"anchor":"1"`, `"anchor":1`), "anchor: must be a string"},
+		{at("message", `,"deleted":"no"`), "messages[0].deleted: must be true or false"},
+		{at("message", `,"seq":1.5`), "messages[0].seq: must be a whole number"},
+		{at("message", `,"mentions":"U1"`), "messages[0].mentions: must be a list"},
+		{replaced(`"author":{}`, `"author":"U1"`), "messages[0].author: must be an object"},
+		{at("input", `,"recalled":[{"id":"1","score":"x"}]`), "recalled[0].score: must be a number"},
+	} {
+		if _, err := contract.Decode([]byte(c.input)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}
+
 func TestOptionalFieldsMayBeNull(t *testing.T) {
 	t.Parallel()
 	want, err := contract.Decode([]byte(at("", "")))

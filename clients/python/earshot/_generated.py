@@ -350,7 +350,7 @@ class ContextBody(TypedDict, total=False):
     # ids of files that the model is given with this turn
     attach: List[str]
     # in tokens
-    budget: Budget
+    budget: Union[int, Budget]
     # its id, or an object; required, unless there is a conversation
     channel: Union[str, ContextBodyChannel2]
     # the id of a conversation; default: the one that the anchor belongs to
@@ -1420,7 +1420,7 @@ class Operations:
 
     def post_events(
         self,
-        body: Union[EventBatch, Dict[str, Any]],
+        body: Union[EventBatch, Event, Dict[str, Any]],
         *,
         platform: Optional[str] = None,
     ) -> ToldEvents:

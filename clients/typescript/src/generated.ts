@@ -299,7 +299,7 @@ export interface ContextBody {
   /** ids of files that the model is given with this turn */
   attach?: string[] | undefined;
   /** in tokens */
-  budget?: Budget | undefined;
+  budget?: number | Budget | undefined;
   /** its id, or an object; required, unless there is a conversation */
   channel?: string | ContextBodyChannel2 | undefined;
   /** the id of a conversation; default: the one that the anchor belongs to */
@@ -1203,7 +1203,7 @@ export class Operations {
   }
 
   /** Tell what was said: messages, edits, deletions, reactions: POST /v1/events. */
-  postEvents(body: EventBatch | Record<string, unknown>, options: {
+  postEvents(body: EventBatch | Event | Record<string, unknown>, options: {
     /** slack or discord, where the events are raw deliveries of Slack or Discord */
     platform?: string | undefined;
   } & CallOptions = {}): Promise<ToldEvents> {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -35,7 +36,7 @@ type contextBody struct {
 	Agent        string            `json:"agent,omitzero" maxLength:"512" doc:"who answers; default: the only agent that is known here"`
 	Conversation string            `json:"conversation,omitzero" doc:"the id of a conversation; default: the one that the anchor belongs to"`
 	Policy       policyRef         `json:"policy,omitzero" doc:"default: the sidecar's, which is standard"`
-	Budget       *contract.Budget  `json:"budget,omitzero" doc:"in tokens"`
+	Budget       budgetRef         `json:"budget,omitzero" doc:"in tokens"`
 	Counter      *string           `json:"counter,omitzero" doc:"o200k, bytes4, or either times a factor, such as o200k*1.15"`
 	Instructions *string           `json:"instructions,omitzero" doc:"the operator's own system text"`
 	Zone         string            `json:"zone,omitzero" doc:"IANA name of the zone of the times that are shown"`
@@ -107,6 +108,31 @@ func policySchema() *huma.Schema {
 	}}
 }
 
+// A budgetRef is the tokens of a budget, or the budget.
+type budgetRef struct{ jsontext.Value }
+
+// Schema implements [huma.SchemaProvider].
+func (budgetRef) Schema(r huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeInteger, Minimum: new(float64), Description: "its tokens"}, r.Schema(reflect.TypeFor[contract.Budget](), true, ""),
+	}}
+}
+
+// over returns the budget; what w does not say is as in b.
+func (w budgetRef) over(b assemble.Budget) (assemble.Budget, error) {
+	var x contract.Budget
+	var err error
+	if w.Kind() == '0' {
+		err = contract.Unmarshal(w.Value, &x.Tokens, "")
+	} else {
+		err = contract.Unmarshal(w.Value, &x, "")
+	}
+	if err != nil {
+		return b, below("budget", err)
+	}
+	return x.Over(b)
+}
+
 // A ChannelNamed is how bodies name a channel.
 type ChannelNamed struct {
 	Channel   channelRef `json:"channel,omitzero" doc:"its id, or an object; required, unless there is a conversation"`
@@ -171,8 +197,8 @@ func (b *contextBody) read(budget assemble.Budget) (r sidecar.ContextRequest, er
 		}
 		r.Policy = &policy
 	}
-	if b.Budget != nil {
-		budget, err := b.Budget.Over(budget)
+	if len(b.Budget.Value) > 0 && b.Budget.Kind() != 'n' {
+		budget, err := b.Budget.over(budget)
 		if err != nil {
 			return r, err
 		}

@@ -120,6 +120,9 @@ func TestAContextThatCannotBeMade(t *testing.T) {
 		"no anchor":           {"C1", object{"channel": "C1"}, 400, `"anchor is required`},
 		"an unknown agent":    {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U9"}, 400, "unknown_agent"},
 		"an unknown policy":   {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "policy": "x"}, 400, "policy unknown policy"},
+		"a budget in words":   {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "budget": "4000"}, 400, `budget must be an object, such as {\"tokens\": 4000}`},
+		"a time in seconds":   {"C1", object{"channel": "C1", "agent": "U0BOT", "message": object{"id": "m1", "time": 1772442000, "author": object{"id": "U1"}, "text": "x"}}, 400, `message.time must be a string: RFC 3339, such as \"2026-03-02T09:00:00Z\"`},
+		"a negative number":   {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "budget": -1}, 400, "budget.tokens must not be negative"},
 		"a wrong budget":      {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "budget": object{"tokens": -1}}, 400, "budget.tokens must not be negative"},
 		"an unknown field":    {"C1", `{"channel":"C1","Anchor":"m0"}`, 400, "Anchor unknown field"},
 		"a field twice":       {"C1", `{"channel":"C1","channel":"C1"}`, 400, "channel stands twice"},
@@ -138,6 +141,19 @@ func TestAContextThatCannotBeMade(t *testing.T) {
 		if status != c.status || !strings.Contains(body, c.holds) {
 			t.Errorf("%s: got %d %s, want %d with %s", name, status, body, c.status, c.holds)
 		}
+	}
+}
+
+func TestABudgetMayBeItsTokensAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tell(t, said(0, "Alice", "<@U0BOT> why?"))
+	body := object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "budget": object{"tokens": 4000}}
+	_, _, want := w.call(t, "C1", http.MethodPost, "/v1/context", body)
+	body["budget"] = 4000
+	status, _, got := w.call(t, "C1", http.MethodPost, "/v1/context", body)
+	if status != http.StatusOK || got != want || !strings.Contains(got, `"budget":4000`) {
+		t.Errorf("got %d %s, want %s", status, got, want)
 	}
 }
 

@@ -3,11 +3,15 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-ai/earshot"
@@ -19,12 +23,12 @@ import (
 
 // addEvents adds the routes of what callers tell: messages, edits, deletions and reactions.
 func (s *server) addEvents(a huma.API) {
-	schema := &huma.Schema{OneOf: []*huma.Schema{schemaOf[eventBatch](a), {
+	schema := &huma.Schema{AnyOf: []*huma.Schema{schemaOf[eventBatch](a), schemaOf[event](a), {
 		Type: huma.TypeObject, AdditionalProperties: true, Description: "with platform=slack: one delivery of Slack's Events API (event_callback) as it came, or a list of them as events; with platform=discord: likewise dispatches of Discord's gateway (op, t, s, d), each with Discord's object of the channel or thread as channel",
 	}}}
 	addRaw(s, a, huma.Operation{
 		OperationID: "post-events", Method: http.MethodPost, Path: "/v1/events", Summary: "Tell what was said: messages, edits, deletions, reactions",
-		Description: "What was told before changes nothing, so a batch may be sent again. Events are stored in their order, and all are checked first: when one is refused, with its place as events[3].message.time, none is stored. " +
+		Description: "What was told before changes nothing, so a batch may be sent again. One event may be the body as it is. Events are stored in their order, and all are checked first: when one is refused, with its place as events[3].message.time, none is stored. " +
 			"A channel that is not stored yet is created if the key reaches it; without a platform it is of platform api. A message with the id and the edit time of a stored one and another text is a conflict: the stored text stays. A reaction of the same person counts once, however often it is told; one without its user needs the delivery's id, by which a repeated delivery is recognised.",
 	}, schema, s.tell)
 }
@@ -117,8 +121,13 @@ func (s *server) told(ctx context.Context, p access.Principal, in *eventsInput) 
 	switch in.Platform {
 	case "":
 		var b eventBatch
-		if err := in.StrictInput.read(ctx, &b); err != nil {
-			return nil, err
+		err := in.StrictInput.read(ctx, &b)
+		if err != nil && isEvent(in.RawBody) {
+			in.RawBody = slices.Concat([]byte(`{"events":[`), in.RawBody, []byte(`]}`))
+			err = in.StrictInput.read(ctx, &b)
+		}
+		if err != nil {
+			return nil, notBatch(err)
 		}
 		events, err := b.read()
 		if err != nil {
@@ -139,6 +148,25 @@ func (s *server) told(ctx context.Context, p access.Principal, in *eventsInput) 
 		return s.Service.DiscordEvents(ctx, p, raw)
 	}
 	return nil, &assemble.InputError{Path: "platform", Reason: "of raw events must be slack or discord; neutral events have it in their channel"}
+}
+
+// isEvent reports whether a body is one event, with no batch around it.
+func isEvent(body []byte) bool {
+	var one struct {
+		Type   jsontext.Value `json:"type"`
+		Events jsontext.Value `json:"events"`
+	}
+	err := json.Unmarshal(body, &one, jsontext.AllowInvalidUTF8(true))
+	return err == nil && one.Type != nil && one.Events == nil
+}
+
+// notBatch is the error for a body that is no batch, with how one looks.
+func notBatch(err error) error {
+	var e *assemble.InputError
+	if !errors.As(err, &e) || strings.HasPrefix(e.Path, "events") {
+		return err
+	}
+	return &assemble.InputError{Path: e.Path, Reason: e.Reason + `; the body is {"events": [{"type": "message", "channel": "C1", "message": {…}}]}, or one such event`}
 }
 
 // read returns the events of a batch.

@@ -242,3 +242,37 @@ func TestDiscordDispatchesAreReadAsTheyCome(t *testing.T) {
 		}
 	}
 }
+
+func TestOneEventMayBeTheBody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one := saidIn("C1", "m1", "hello")
+	if status, _, got := w.call(t, "T1", http.MethodPost, "/v1/events", one); status != http.StatusOK || !slices.Equal(changes(t, got), []string{"new"}) {
+		t.Errorf("one event: %d %s", status, got)
+	}
+	for name, c := range map[string][2]string{
+		"a wrong field of it":    {strings.Replace(one, `"text"`, `"txt"`, 1), "events[0].message.txt unknown field"},
+		"a time in seconds":      {strings.Replace(one, `"2026-03-01T10:00:00Z"`, `1772442000`, 1), `events[0].message.time must be a string: RFC 3339, such as`},
+		"an event and a batch":   {`{"type":"message","events":[]}`, "type unknown field; the body is {"},
+		"two events":             {one + "," + one, "the body is {"},
+		"a list":                 {"[" + one + "]", `body must be an object; the body is {\"events\": [{`},
+		"the message alone":      {`{"id":"m1","time":"2026-03-01T10:00:00Z","author":{},"text":"x"}`, `id unknown field; the body is {\"events\": [{`},
+		"a type that is no text": {`{"type":7,"channel":"C1"}`, "events[0].type must be a string"},
+	} {
+		if status, _, got := w.call(t, "T1", http.MethodPost, "/v1/events", c[0]); status != http.StatusBadRequest || !strings.Contains(got, c[1]) {
+			t.Errorf("%s: %d %s, want %s", name, status, got, c[1])
+		}
+	}
+}
+
+func TestTheReasonStandsInDetail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for path, want := range map[string]string{
+		"/v1/channels?colour=red": `"detail":"query.colour: `, "/v1/channels?limit=0": `"detail":"query.limit: `, "/v1/channels?limit=x": `"detail":"query.limit: `,
+	} {
+		if status, _, got := w.call(t, "T1", http.MethodGet, path, nil); status != http.StatusBadRequest || !strings.Contains(got, want) {
+			t.Errorf("%s: %d %s, want %s", path, status, got, want)
+		}
+	}
+}

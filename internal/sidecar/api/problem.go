@@ -78,10 +78,10 @@ func newProblem(path string, status int, code, detail string, fields ...string) 
 	if status == http.StatusRequestEntityTooLarge {
 		detail = "the body has more than 1 MiB"
 	}
+	if len(fields) > 0 {
+		detail = strings.Join(fields, "; ")
+	}
 	if isChat(path) {
-		if len(fields) > 0 {
-			detail = strings.Join(fields, "; ")
-		}
 		return &envelope{Message: detail, Code: code, status: status}
 	}
 	return &Problem{Title: http.StatusText(status), Status: status, Code: code, Detail: detail, Fields: fields}
