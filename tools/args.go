@@ -3,6 +3,7 @@ package tools
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -50,11 +51,23 @@ func decode(args string, v any) error {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return refuse("an argument stands twice", "send each argument once")
 	case errors.Is(err, json.ErrUnknownName):
-		return refuse("an argument is unknown", "use the names of the schema, exactly; no tool reaches another channel")
+		return refuse(unknown(err), "use the names of the schema, exactly; no tool reaches another channel")
 	case errors.As(err, &sem):
 		return refuse("an argument is of the wrong type", "use the types of the schema")
 	}
 	return refuse("the arguments are not a JSON object", remedy)
+}
+
+// argument is what the name of an argument may look like to be repeated.
+var argument = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
+
+// unknown says which argument a schema does not have.
+func unknown(err error) string {
+	var sem *json.SemanticError
+	if errors.As(err, &sem) && argument.MatchString(sem.JSONPointer.LastToken()) {
+		return "the argument " + sem.JSONPointer.LastToken() + " is unknown"
+	}
+	return "an argument is unknown"
 }
 
 // words returns a required argument that is words to search for.

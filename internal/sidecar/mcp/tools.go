@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"regexp"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -96,13 +98,22 @@ func refusal(r *visible.Refusal) (tools.Answer, error) {
 	return tools.Answer{JSON: string(raw), Failed: true}, err
 }
 
+// argument is what the name of an argument may look like to be repeated.
+var argument = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
+
 // decode reads the arguments of a tool that takes a channel as strictly as package tools reads its
 // own: one object, known names in exact case, each at most once.
 func decode(args string, v any) error {
 	const most = 16 << 10
-	if len(args) <= most && strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") &&
-		jsonv2.Unmarshal([]byte(args), v, jsonv2.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(false)) == nil {
-		return nil
+	if len(args) <= most && strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") {
+		err := jsonv2.Unmarshal([]byte(args), v, jsonv2.RejectUnknownMembers(true), jsontext.AllowDuplicateNames(false))
+		var sem *jsonv2.SemanticError
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, jsonv2.ErrUnknownName) && errors.As(err, &sem) && argument.MatchString(sem.JSONPointer.LastToken()):
+			return &visible.Refusal{Kind: visible.Invalid, Detail: "the argument " + sem.JSONPointer.LastToken() + " is unknown; use the names of the schema exactly"}
+		}
 	}
 	return &visible.Refusal{Kind: visible.Invalid, Detail: "the arguments are not as the schema says; use its names exactly, each once, with its types"}
 }
