@@ -101,6 +101,9 @@ func describeOperation(path string, op *huma.Operation) {
 	if ok := op.Responses["200"]; ok != nil && strings.HasPrefix(op.OperationID, "erase-") {
 		op.Responses["202"] = &huma.Response{Description: "It goes on; GET /v1/erasures/{id} says how far it has come", Content: ok.Content}
 	}
+	if instead, ok := notTwice[op.Method+" "+path]; ok {
+		op.Description = strings.TrimSpace(op.Description + " Idempotency-Key is refused: " + instead + ".")
+	}
 	if body, ok := examples[op.OperationID]; ok {
 		op.RequestBody.Content["application/json"].Example = body
 	}

@@ -8,7 +8,9 @@ func routed(mux *http.ServeMux) http.Handler {
 		h, pattern := mux.Handler(r)
 		if pattern != "" {
 			requestOf(r.Context()).route = pattern
-			mux.ServeHTTP(w, r) // which sets the path's values, as h does not
+			if keepsPromise(w, r, pattern) {
+				mux.ServeHTTP(w, r) // which sets the path's values, as h does not
+			}
 			return
 		}
 		seen := &blank{header: http.Header{}}
