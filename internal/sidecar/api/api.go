@@ -9,6 +9,7 @@
 package api
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -40,7 +41,7 @@ type Options struct {
 // New returns the handler of all routes, behind [Guard].
 func New(o Options) http.Handler {
 	mux := http.NewServeMux()
-	s := &server{Options: o, spec: sync.OnceValues(func() ([]byte, error) { return Document(o.Version) })}
+	s := &server{Options: o, spec: sync.OnceValues(func() ([]byte, error) { return documentAt(o.Version, cmp.Or(o.URL, "/")) })}
 	s.add(humago.New(mux, humaConfig(o.Version)))
 	return Guard(o, s.authenticated(routed(mux)))
 }

@@ -18,15 +18,16 @@ import (
 
 // addReads adds the routes that read channels.
 func (s *server) addReads(a huma.API) {
-	add(s, a, huma.Operation{OperationID: "list-channels", Method: http.MethodGet, Path: "/v1/channels", Summary: "The channels that the key reaches"}, s.listChannels)
-	add(s, a, huma.Operation{OperationID: "get-channel", Method: http.MethodGet, Path: "/v1/channels/{channel}", Summary: "One channel, and how much of it is stored"}, s.getChannel)
+	add(s, a, huma.Operation{OperationID: "list-channels", Method: http.MethodGet, Path: "/v1/channels", Summary: "The channels that the key reaches", Description: "In pages, by platform, workspace and id."}, s.listChannels)
+	add(s, a, huma.Operation{OperationID: "get-channel", Method: http.MethodGet, Path: "/v1/channels/{channel}", Summary: "One channel, and how much of it is stored", Description: "What is stored may be less than there is on the platform."}, s.getChannel)
 	add(s, a, huma.Operation{
 		OperationID: "list-messages", Method: http.MethodGet, Path: "/v1/channels/{channel}/messages", Summary: "Messages of a channel, the newest page first",
 		Description: "Within a page messages stand in the order in which they were said. Deleted ones are left out.",
 	}, s.listMessages)
-	add(s, a, huma.Operation{OperationID: "get-message", Method: http.MethodGet, Path: "/v1/channels/{channel}/messages/{id}", Summary: "One message"}, s.getMessage)
+	add(s, a, huma.Operation{OperationID: "get-message", Method: http.MethodGet, Path: "/v1/channels/{channel}/messages/{id}", Summary: "One message", Description: "As it is stored now, and where it is asked for also as it was before."}, s.getMessage)
 	add(s, a, huma.Operation{
 		OperationID: "get-thread", Method: http.MethodGet, Path: "/v1/channels/{channel}/threads/{id}", Summary: "A thread: its root and the newest replies",
+		Description: "The root is there where it is stored. Pages of replies come newest first; within a page they stand in the order in which they were said.",
 	}, s.getThread)
 	add(s, a, huma.Operation{
 		OperationID: "search-channel", Method: http.MethodGet, Path: "/v1/channels/{channel}/search", Summary: "Search a channel",

@@ -24,7 +24,7 @@ func (s *server) addChat(a huma.API) {
 		Description: "Where it stands is said by the key and, where that leaves it open, by metadata.channel_id, workspace_id and thread_ts. Without a channel it is the agent's own.",
 	}, schemaOf[newConversation](a), []int{http.StatusCreated, http.StatusOK}, s.createConversation)
 	addChat(s, a, huma.Operation{
-		OperationID: "get-conversation", Method: http.MethodGet, Path: conversations + "/{id}", Summary: "A conversation",
+		OperationID: "get-conversation", Method: http.MethodGet, Path: conversations + "/{id}", Summary: "A conversation", Description: "With its metadata as it is now.",
 	}, nil, nil, s.getConversation)
 	addChat(s, a, huma.Operation{
 		OperationID: "merge-conversation-metadata", Method: http.MethodPatch, Path: conversations + "/{id}/metadata", Summary: "Merge metadata into a conversation's, in one step",

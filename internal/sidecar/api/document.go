@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,16 +14,19 @@ import (
 
 // Document returns the OpenAPI 3.1 document of all routes, as indented JSON with a
 // line break at its end. It is docs/openapi.json.
-func Document(version string) ([]byte, error) {
+func Document(version string) ([]byte, error) { return documentAt(version, "http://127.0.0.1:7301") }
+
+// documentAt is Document of a server at a URL.
+func documentAt(version, url string) ([]byte, error) {
 	a := humago.New(http.NewServeMux(), humaConfig(version))
 	(&server{}).add(a)
-	describe(a.OpenAPI())
+	describe(a.OpenAPI(), url)
 	return indented(a.OpenAPI())
 }
 
 // describe adds what is the same for all routes: their subjects, and how they
 // refuse; and the examples.
-func describe(d *huma.OpenAPI) {
+func describe(d *huma.OpenAPI, server string) {
 	d.Tags = []*huma.Tag{
 		{Name: "events", Description: "What was said: messages, edits, deletions, reactions"},
 		{Name: "names", Description: "Who agents, authors and callers are, and what channels are called"},
@@ -33,15 +37,14 @@ func describe(d *huma.OpenAPI) {
 		{Name: "erasures", Description: "Deleting for good"},
 		{Name: "conversations", Description: "Conversations with metadata and messages of their own"},
 	}
+	d.Servers = []*huma.Server{{URL: server, Description: "earshot sidecar listens at 127.0.0.1:7301 unless it is told otherwise"}}
+	d.Info.Contact = &huma.Contact{Name: "Earshot", URL: "https://github.com/earshot-ai/earshot"}
+	d.Info.License = &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}
 	d.Components.Responses = map[string]*huma.Response{}
-	for _, status := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests, http.StatusInternalServerError} {
-		d.Components.Responses["Problem"+strconv.Itoa(status)] = refusal(status, "application/problem+json", "Problem")
-		d.Components.Responses["Envelope"+strconv.Itoa(status)] = refusal(status, "application/json", "Envelope")
-	}
 	for path, item := range d.Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Put, item.Post, item.Patch, item.Delete} {
 			if op != nil {
-				describeOperation(path, op)
+				describeOperation(d.Components.Responses, path, op)
 			}
 		}
 	}
@@ -53,6 +56,7 @@ var saysOf = map[int]string{
 	http.StatusUnauthorized:          "There is no valid key",
 	http.StatusForbidden:             "The key may not do this, such as a read-only one; or the page that calls is of another origin",
 	http.StatusNotFound:              "There is no such thing, or none that the key reaches: the answer is the same",
+	http.StatusConflict:              "Something else is stored already, which stays; code says what",
 	http.StatusGone:                  "The turn's time is over",
 	http.StatusRequestEntityTooLarge: "The body has 1 MiB or more",
 	http.StatusTooManyRequests:       "Too many requests with this key or for this channel",
@@ -68,6 +72,8 @@ func refusal(status int, content, schema string) *huma.Response {
 	}
 	switch status {
 	case http.StatusTooManyRequests:
+		r.Headers["RateLimit-Policy"] = &huma.Param{Schema: text, Description: "how many requests may come at once (q), and in how many seconds these come back (w)"}
+		r.Headers["RateLimit"] = &huma.Param{Schema: text, Description: "how many are left (r), and in how many seconds all are there again (t)"}
 		r.Headers["Retry-After"] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeInteger}, Description: "seconds"}
 	case http.StatusUnauthorized:
 		r.Headers["WWW-Authenticate"] = &huma.Param{Schema: text}
@@ -75,13 +81,23 @@ func refusal(status int, content, schema string) *huma.Response {
 	return r
 }
 
-func describeOperation(path string, op *huma.Operation) {
+// conflicts are the routes that answer with 409, by their operations, besides the one
+// that describes it itself.
+var conflicts = []string{"make-context", "create-conversation", "post-conversation-message"}
+
+func describeOperation(refusals map[string]*huma.Response, path string, op *huma.Operation) {
 	if len(op.Tags) == 0 {
 		op.Tags = []string{subjectOf(path, op.OperationID)}
 	}
-	name := "Problem"
+	for _, p := range op.Parameters {
+		if p.In == "path" && p.Schema.Type == huma.TypeString {
+			least := 1
+			p.Schema.MinLength = &least // the router takes no empty part
+		}
+	}
+	name, content := "Problem", "application/problem+json"
 	if isChat(path) {
-		name = "Envelope"
+		name, content = "Envelope", "application/json"
 	}
 	statuses := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusInternalServerError}
 	if op.RequestBody != nil {
@@ -93,9 +109,13 @@ func describeOperation(path string, op *huma.Operation) {
 	if strings.HasSuffix(path, "/commit") {
 		statuses = append(statuses, http.StatusGone)
 	}
+	if slices.Contains(conflicts, op.OperationID) {
+		statuses = append(statuses, http.StatusConflict)
+	}
 	for _, status := range statuses {
 		if code := strconv.Itoa(status); op.Responses[code] == nil {
 			op.Responses[code] = &huma.Response{Ref: "#/components/responses/" + name + code}
+			refusals[name+code] = refusal(status, content, name)
 		}
 	}
 	if ok := op.Responses["200"]; ok != nil && strings.HasPrefix(op.OperationID, "erase-") {

@@ -122,6 +122,48 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 }
 
+func TestTheDocumentSaysWhereToCallAndWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	raw, err := api.Document("1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Servers []struct{ URL string }
+		Paths   map[string]map[string]struct {
+			OperationID string
+			Description string
+			Parameters  []struct {
+				In, Name string
+				Schema   struct {
+					Type      any
+					MinLength int
+				}
+			}
+			Responses map[string]json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(raw, &d); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Servers) != 1 || d.Servers[0].URL != "http://127.0.0.1:7301" {
+		t.Errorf("servers: %+v", d.Servers)
+	}
+	conflicts := []string{"commit-turn", "create-conversation", "make-context", "post-conversation-message"}
+	for path, methods := range d.Paths {
+		for method, op := range methods {
+			for _, p := range op.Parameters {
+				if p.In == "path" && p.Schema.Type == "string" && p.Schema.MinLength != 1 {
+					t.Errorf("%s %s: %s may be empty", method, path, p.Name)
+				}
+			}
+			if _, told := op.Responses["409"]; told != slices.Contains(conflicts, op.OperationID) || op.Description == "" {
+				t.Errorf("%s %s: 409 is described: %v; description %q", method, path, told, op.Description)
+			}
+		}
+	}
+}
+
 // The document's examples, told in order, are a bot's first minute.
 func TestTheExamplesWork(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,7 @@ func (s *server) addErasures(a huma.API) {
 		Description: "In one channel, or in all channels of the workspace, where their name goes too. The status is 202 where it takes longer than a second and goes on.",
 	}, s.eraseAuthor)
 	add(s, a, huma.Operation{
-		OperationID: "get-erasure", Method: http.MethodGet, Path: "/v1/erasures/{id}", Summary: "How far an erasure has come",
+		OperationID: "get-erasure", Method: http.MethodGet, Path: "/v1/erasures/{id}", Summary: "How far an erasure has come", Description: "It goes on by itself, also after a restart, until nothing is left to remove.",
 	}, s.erasure)
 }
 

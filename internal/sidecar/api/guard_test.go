@@ -50,6 +50,7 @@ func TestAKeyIsNeededForEverythingButTheDocument(t *testing.T) {
 		{"", "/v1/channels", http.StatusUnauthorized, `"code":"unauthenticated"`},
 		{"nobody", "/v1/channels", http.StatusUnauthorized, `"code":"unauthenticated"`},
 		{"", "/openapi.json", http.StatusOK, `"openapi": "3.1.0"`},
+		{"", "/openapi.json", http.StatusOK, `"url": "/"`},
 		{"all", "/v1/channels?colour=red", http.StatusBadRequest, "unknown query parameter"},
 	} {
 		status, header, body := w.call(t, c.as, http.MethodGet, c.path, nil)

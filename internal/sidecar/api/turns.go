@@ -23,7 +23,7 @@ func (s *server) addTurns(a huma.API) {
 		Description: "Those that callers have committed, and those of a bot beside the sidecar. A turn that is open for a caller's reply is found by its id only.",
 	}, s.listTurns)
 	add(s, a, huma.Operation{
-		OperationID: "get-turn", Method: http.MethodGet, Path: "/v1/turns/{id}", Summary: "One turn: what was asked, what the model saw and why, what it cost",
+		OperationID: "get-turn", Method: http.MethodGet, Path: "/v1/turns/{id}", Summary: "One turn: what was asked, what the model saw and why, what it cost", Description: "The ledger says of each message that was considered whether the model saw it, and why; the prompt comes where it is asked for.",
 	}, s.getTurn)
 	add(s, a, huma.Operation{
 		OperationID: "usage", Method: http.MethodGet, Path: "/v1/usage", Summary: "Tokens of answered turns, by agent, channel and policy",
