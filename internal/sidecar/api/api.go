@@ -31,6 +31,8 @@ type Options struct {
 	URL     string   // under which clients reach it, for links and documents; "" means the request's own
 	Hosts   []string // that requests may be addressed to besides loopback and URL's; see [Guard]
 	Origins []string // of pages that may call it; none by default
+	// Loopback lets pages call too that this machine serves over HTTP, on any port.
+	Loopback bool
 	Log     *slog.Logger
 	// Answered is called after each request, with its route, such as POST /v1/context
 	// ("" where it got to none), the status and how long it took; nil is fine. It is

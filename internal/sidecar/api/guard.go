@@ -83,7 +83,7 @@ func Guard(o Options, next http.Handler) http.Handler {
 		case !goodHost(r.Host, hosts):
 			writeProblem(w, r, http.StatusMisdirectedRequest, "", "this host name is not served here; the operator can allow it (api.hosts)")
 			return
-		case !goodOrigin(r.Header, o.Origins):
+		case !goodOrigin(r.Header, o.Origins) && !(o.Loopback && loopbackOrigin(r.Header.Get("Origin"))):
 			writeProblem(w, r, http.StatusForbidden, "foreign_origin", "pages of this origin may not call; the operator can allow it (api.origins)")
 			return
 		}
@@ -155,13 +155,24 @@ func goodOrigin(h http.Header, allowed []string) bool {
 	return site == "" || site == "same-origin" || site == "none"
 }
 
+// loopbackOrigin reports whether a page was served by this machine to itself, such as
+// an inspector of MCP that runs in a browser. Which page answers under a name that was
+// rebound to this machine is no concern here: its origin has that name.
+func loopbackOrigin(origin string) bool {
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme != "http" || origin != "http://"+u.Host {
+		return false
+	}
+	return slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
+}
+
 // allowOrigin tells a browser that pages of an origin may call with a key and read
 // the answers. Cookies are never asked for.
 func allowOrigin(h http.Header, origin string) {
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Add("Vary", "Origin")
 	h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Protocol-Version, Mcp-Session-Id")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name")
 	h.Set("Access-Control-Expose-Headers", "X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, Mcp-Session-Id")
 	h.Set("Access-Control-Max-Age", "600")
 }

@@ -53,7 +53,7 @@ type Options struct {
 	Issuer  string   // the OIDC issuer whose tokens the gate accepts; "" is none
 	Version string   // of the program
 	Hosts   []string // as in [api.Options]
-	Origins []string // as in [api.Options]
+	Origins []string // as in [api.Options], besides the pages of this machine
 	Log     *slog.Logger
 
 	// Answered is as in [api.Options].
@@ -71,7 +71,7 @@ func New(o Options) http.Handler {
 	mux.HandleFunc(Path, h.serve)
 	mux.HandleFunc("GET "+MetadataPath, h.metadata)
 	mux.HandleFunc("GET "+MetadataPath+Path, h.metadata)
-	return api.Guard(api.Options{URL: o.URL, Hosts: o.Hosts, Origins: o.Origins, Log: o.Log, Answered: o.Answered}, mux)
+	return api.Guard(api.Options{URL: o.URL, Hosts: o.Hosts, Origins: o.Origins, Loopback: true, Log: o.Log, Answered: o.Answered}, mux)
 }
 
 type handler struct{ Options }

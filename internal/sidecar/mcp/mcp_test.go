@@ -242,6 +242,16 @@ func TestARequestFromAPageOrForAnotherHostIsRefused(t *testing.T) {
 		{"a page", "Origin", "https://evil.example.com", http.StatusForbidden},
 		{"a page without an origin of its own", "Origin", "null", http.StatusForbidden},
 		{"an allowed page", "Origin", "https://desk.example.com", http.StatusOK},
+		{"a page of this machine", "Origin", "http://localhost:6274", http.StatusOK},
+		{"a page of this machine by its address", "Origin", "http://127.0.0.1:6274", http.StatusOK},
+		{"a page of this machine by its other address", "Origin", "http://[::1]:6274", http.StatusOK},
+		{"a page of this machine without a port", "Origin", "http://localhost", http.StatusOK},
+		{"a page whose name begins as this machine's", "Origin", "http://localhost.evil.example.com", http.StatusForbidden},
+		{"a page whose name ends as this machine's", "Origin", "http://evil.localhost", http.StatusForbidden},
+		{"a page with a user in its origin", "Origin", "http://localhost:80@evil.example.com", http.StatusForbidden},
+		{"a page with a path in its origin", "Origin", "http://localhost/evil.example.com", http.StatusForbidden},
+		{"a page of another scheme", "Origin", "ftp://localhost", http.StatusForbidden},
+		{"a page of the network at home", "Origin", "http://192.168.1.7:6274", http.StatusForbidden},
 		{"a page that sends no origin", "Sec-Fetch-Site", "cross-site", http.StatusForbidden},
 		{"a page on another port that sends no origin", "Sec-Fetch-Site", "same-site", http.StatusForbidden},
 		{"a page of its own", "Sec-Fetch-Site", "same-origin", http.StatusOK},
@@ -250,6 +260,33 @@ func TestARequestFromAPageOrForAnotherHostIsRefused(t *testing.T) {
 		if got, _, body := w.post(t, w.one, list, c.header, c.value); got != c.want {
 			t.Errorf("%s: got %d %s, want %d", c.name, got, body, c.want)
 		}
+	}
+	if got, _, body := w.post(t, w.one, list, "Origin", "http://localhost:6274", "Host", "evil.example.com"); got != http.StatusMisdirectedRequest {
+		t.Errorf("a page of this machine, for a name that was rebound: got %d %s", got, body)
+	}
+}
+
+// An inspector that runs in a browser asks first, with the headers of the newest
+// protocol.
+func TestAnInspectorInABrowserMayAsk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodOptions, w.url+mcp.Path, nil)
+	must(t, err)
+	req.Header.Set("Origin", "http://localhost:6274")
+	req.Header.Set("Access-Control-Request-Method", http.MethodPost)
+	req.Header.Set("Access-Control-Request-Headers", "authorization,content-type,mcp-method,mcp-name,mcp-protocol-version")
+	res, err := http.DefaultClient.Do(req)
+	must(t, err)
+	must(t, res.Body.Close())
+	allowed := strings.ToLower(res.Header.Get("Access-Control-Allow-Headers"))
+	for _, name := range strings.Split(req.Header.Get("Access-Control-Request-Headers"), ",") {
+		if !slices.Contains(strings.Split(allowed, ", "), name) {
+			t.Errorf("%s is not among the allowed headers %s", name, allowed)
+		}
+	}
+	if got := res.Header.Get("Access-Control-Allow-Origin"); res.StatusCode != http.StatusNoContent || got != "http://localhost:6274" {
+		t.Errorf("got %d, allowed %q", res.StatusCode, got)
 	}
 }
 
