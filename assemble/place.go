@@ -91,7 +91,11 @@ func (t *turn) placeLog() string {
 	if platform != "" {
 		kind = platform + " " + kind
 	}
-	s := "[" + strings.NewReplacer("[", "(", "]", ")").Replace(article(kind)+" "+kind+". You are "+t.names.selfName+" here.") + "]"
+	s := article(kind) + " " + kind
+	if t.in.Identity.ID != "" {
+		s += ". You are " + t.names.selfName + " here."
+	}
+	s = "[" + strings.NewReplacer("[", "(", "]", ")").Replace(s) + "]"
 	line := func(what, text string) {
 		if text != "" {
 			s += "\n+ " + what + ": " + text

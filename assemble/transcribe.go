@@ -41,6 +41,27 @@ func (w Written) Lines() string {
 // agent's own messages have its name. Of in only Messages, Identity, Zone, Counter
 // and Policy.Bots are used. The error is an [*InputError].
 func Transcribe(in Input, limit int) ([]Written, error) {
+	t, err := newReader(in)
+	if err != nil {
+		return nil, err
+	}
+	var out []Written
+	for _, m := range t.msgs {
+		if m.Deleted || len(m.Files)+len(m.Shared) == 0 && isBlank(m.Text) {
+			continue
+		}
+		e := t.entry(m, limit)
+		out = append(out, Written{
+			ID: m.ID, Date: t.when.local(m.Time).Format("Mon 2 Jan 2006"), Clock: string(t.when.clock(nil, m.Time)),
+			Speaker: t.names.label(m.Author), Text: e.text, Plus: strings.TrimPrefix(e.plus, "\n"), Edited: m.Edited != 0,
+		})
+	}
+	return out, nil
+}
+
+// newReader returns a turn in the log form that has no question, for writing messages
+// alone.
+func newReader(in Input) (*turn, error) {
 	if in.Counter == nil {
 		return nil, inputError("counter", "is required")
 	}
@@ -56,18 +77,7 @@ func Transcribe(in Input, limit int) ([]Written, error) {
 	t.when = calendar{zone: zone, name: firstOf(in.Zone, "UTC")}
 	t.names = newNames(in.Identity, in.Policy.Bots, t.msgs, nil)
 	t.labels = map[earshot.AuthorID]*label{}
-	var out []Written
-	for _, m := range t.msgs {
-		if m.Deleted || len(m.Files)+len(m.Shared) == 0 && isBlank(m.Text) {
-			continue
-		}
-		e := t.entry(m, limit)
-		out = append(out, Written{
-			ID: m.ID, Date: t.when.local(m.Time).Format("Mon 2 Jan 2006"), Clock: string(t.when.clock(nil, m.Time)),
-			Speaker: t.names.label(m.Author), Text: e.text, Plus: strings.TrimPrefix(e.plus, "\n"), Edited: m.Edited != 0,
-		})
-	}
-	return out, nil
+	return t, nil
 }
 
 // withFilesInWords returns messages whose files have only ids that are one word in

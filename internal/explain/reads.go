@@ -165,13 +165,3 @@ func (r *Reader) RecentThreads(ctx context.Context, p access.Principal, at earsh
 	}
 	return out, nil
 }
-
-// RecentMessages returns the newest messages of a channel since a time (0: any), the
-// oldest first, at most limit.
-func (r *Reader) RecentMessages(ctx context.Context, p access.Principal, at earshot.Scope, since earshot.Time, limit int) ([]earshot.Message, error) {
-	if !p.Sees(at) || p.Kind == access.Capability {
-		return nil, visible.Absent
-	}
-	list, err := r.store.Newest(ctx, at, earshot.Whole(), earshot.Position{}, limit)
-	return slices.DeleteFunc(list, func(m earshot.Message) bool { return m.Deleted || m.Time < since }), err
-}

@@ -40,7 +40,7 @@ const (
 // A browseTool is a tool that takes a channel, for callers that reach several.
 type browseTool struct {
 	name, title, description, schema string
-	call                             func(*server, context.Context, string) (tools.Answer, error)
+	call                             func(*server, context.Context, string) (*sdk.CallToolResult, error)
 }
 
 // browseTools are all of them.
@@ -49,16 +49,17 @@ var browseTools = []browseTool{
 		ListChannels, "List channels",
 		"Lists the channels that you can read, the one that was active last first, and the agents that are known.",
 		`{"type":"object","properties":{"name":{"type":"string","description":"Only channels whose names contain this."}},"additionalProperties":false}`,
-		(*server).listChannels,
+		inJSON((*server).listChannels),
 	},
 	{
 		GetContext, "What would the bot see?",
-		"Shows what the bot would see if it answered a message now: the prompt, its tokens by section, and what was left out and why. No model is asked and nothing is stored.",
+		"Shows what the bot would see if it answered a message now: the prompt, with the messages' ids, its tokens by section, and how much was left out and why. No model is asked and nothing is stored.",
 		`{"type":"object","properties":{` + channelSchema +
 			`"message":{"type":"string","description":"A message's id, or last for the newest one."},` +
 			`"policy":{"type":"string","description":"How the prompt is made: standard (default), delta, thread, structured, window, transcript."},` +
 			`"budget":{"type":"integer","minimum":1,"maximum":32000,"description":"The most tokens that this turn may add; default 8000."},` +
-			`"agent":{"type":"string","description":"The bot's id, where there are several."},` + whereSchema +
+			`"agent":{"type":"string","description":"The bot's id, where there are several."},` +
+			`"ledger":{"type":"boolean","description":"Say of each message that was looked at what became of it."},` + whereSchema +
 			`},"required":["channel","message"],"additionalProperties":false}`,
 		(*server).getContext,
 	},
@@ -69,7 +70,7 @@ var browseTools = []browseTool{
 			`"message":{"type":"string","description":"The id of the question or of the reply."},` +
 			`"prompt":{"type":"boolean","description":"Show the prompt too, byte for byte."},` + whereSchema +
 			`},"additionalProperties":false}`,
-		(*server).explainTurn,
+		inJSON((*server).explainTurn),
 	},
 	{
 		Search, "Search a channel",
@@ -80,7 +81,7 @@ var browseTools = []browseTool{
 			`"authors":{"type":"array","items":{"type":"string"},"description":"Only these people, by the names you see."},` +
 			`"max_results":{"type":"integer","minimum":1,"maximum":50,"default":8},` + whereSchema +
 			`},"required":["channel","query"],"additionalProperties":false}`,
-		(*server).search,
+		inJSON((*server).search),
 	},
 }
 
@@ -88,8 +89,15 @@ func (s *server) addBrowseTools(x *sdk.Server) {
 	for _, t := range browseTools {
 		x.AddTool(&sdk.Tool{Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.schema), Annotations: reads(t.title)},
 			func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-				return s.answered(t.call(s, ctx, arguments(r)))
+				return t.call(s, ctx, arguments(r))
 			})
+	}
+}
+
+// inJSON is a tool that answers in JSON, for models and for programs.
+func inJSON(call func(*server, context.Context, string) (tools.Answer, error)) func(*server, context.Context, string) (*sdk.CallToolResult, error) {
+	return func(s *server, ctx context.Context, args string) (*sdk.CallToolResult, error) {
+		return s.answered(call(s, ctx, args))
 	}
 }
 
@@ -120,10 +128,12 @@ func (s *server) find(ctx context.Context, w whereArgs) (earshot.Channel, error)
 func answer(v any) (tools.Answer, error) {
 	raw, err := encode(v)
 	if err == nil && len(raw) > maxAnswer {
-		err = &visible.Refusal{Kind: visible.Invalid, Detail: "the answer would be too long; ask for less, such as a smaller budget"}
+		err = tooLong
 	}
 	return tools.Answer{JSON: string(raw)}, err
 }
+
+var tooLong = &visible.Refusal{Kind: visible.Invalid, Detail: "the answer would be too long; ask for less, such as a smaller budget"}
 
 type channelJSON struct {
 	Platform  earshot.Platform    `json:"platform"`
@@ -237,27 +247,29 @@ func (s *server) search(ctx context.Context, raw string) (tools.Answer, error) {
 }
 
 // getContext is the tool of that name.
-func (s *server) getContext(ctx context.Context, raw string) (tools.Answer, error) {
+func (s *server) getContext(ctx context.Context, raw string) (*sdk.CallToolResult, error) {
 	var args struct {
 		whereArgs
 		Message string `json:"message"`
 		Policy  string `json:"policy"`
 		Budget  int    `json:"budget"`
 		Agent   string `json:"agent"`
+		Ledger  bool   `json:"ledger"`
 	}
-	if err := decode(raw, &args); err != nil {
-		return tools.Answer{}, err
+	err := decode(raw, &args)
+	if err == nil {
+		_, err = s.find(ctx, args.whereArgs)
 	}
-	if _, err := s.find(ctx, args.whereArgs); err != nil {
-		return tools.Answer{}, err
+	if err != nil {
+		return s.wrote("", nil, err)
 	}
 	c, err := s.reader.Preview(ctx, s.caller, explain.PreviewRequest{
 		Channel: args.place(), Message: earshot.MessageID(args.Message), Policy: args.Policy, Budget: args.Budget, Agent: earshot.AuthorID(args.Agent),
 	})
 	if err != nil {
-		return tools.Answer{}, err
+		return s.wrote("", nil, err)
 	}
-	return answer(contextOf(c))
+	return s.wrote(contextText(c, args.Ledger), contextFactsOf(c, args.Ledger), nil)
 }
 
 // explainTurn is the tool of that name.

@@ -125,36 +125,6 @@ func notesOf(list []assemble.Note) []string {
 	return out
 }
 
-// contextOf is the answer of get_context.
-func contextOf(c explain.Preview) any {
-	byID := map[earshot.MessageID]earshot.Message{}
-	for _, m := range c.Input.Messages {
-		byID[m.ID] = m
-	}
-	shown, omitted, out := rowsOf(c.Result.Ledger, func(id earshot.MessageID) earshot.Message { return byID[id] })
-	session := "begins with this message"
-	if c.Goes {
-		session = "goes on with what the conversation has stored"
-	}
-	return struct {
-		Channel channelJSON `json:"channel"`
-		Message messageJSON `json:"message"`
-		Agent   agentJSON   `json:"agent"`
-		Policy  string      `json:"policy"`
-		Session string      `json:"session"`
-		Prompt  promptJSON  `json:"prompt"`
-		Tokens  tokensJSON  `json:"tokens"`
-		Shown   []rowJSON   `json:"shown"`
-		More    int         `json:"shown_omitted,omitzero"`
-		LeftOut leftOut     `json:"left_out"`
-		Notes   []string    `json:"notes"`
-		Hash    string      `json:"hash"`
-	}{
-		channelOf(c.Channel), messageOf(c.Anchor, maxTexts), agentJSON{c.Agent.ID, line(c.Agent.Name, maxNames)}, c.Policy, session,
-		promptOf(c.Result), tokensOf(c.Result.Tokens), shown, omitted, out, notesOf(c.Result.Notes), c.Result.Hash,
-	}
-}
-
 // A turnJSON is the answer of explain_turn, and a turn as a resource.
 type turnJSON struct {
 	Turn     earshot.TurnID    `json:"turn"`
