@@ -16,6 +16,7 @@ import (
 type contextArgs struct {
 	Intent     *string  `json:"intent"`
 	Since      *string  `json:"since"`
+	Until      *string  `json:"until"`
 	Authors    []string `json:"authors"`
 	MaxResults *int     `json:"max_results"`
 }
@@ -101,15 +102,21 @@ func checkID(name, id string) error {
 // read in the set's zone.
 var localLayouts = []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02 15:04:05"}
 
-// time reads an argument that is a time, or a date, which means its midnight.
-func (s *Set) time(name, v string) (earshot.Time, error) {
+// time reads an argument that is a time, or a date, of which it returns the midnight
+// that it begins at and the one that it ends at.
+func (s *Set) time(name, v string) (from, to earshot.Time, err error) {
 	if t, err := earshot.ParseTime(v); err == nil {
-		return t, nil
+		return t, t, nil
 	}
-	for _, layout := range localLayouts {
-		if t, err := time.ParseInLocation(layout, strings.TrimSpace(v), s.zone); err == nil && t.Year() > 1 {
-			return earshot.TimeOf(t), nil
+	for i, layout := range localLayouts {
+		t, err := time.ParseInLocation(layout, strings.TrimSpace(v), s.zone)
+		switch {
+		case err != nil || t.Year() <= 1:
+		case i == 0:
+			return earshot.TimeOf(t), earshot.TimeOf(t.AddDate(0, 0, 1)), nil
+		default:
+			return earshot.TimeOf(t), earshot.TimeOf(t), nil
 		}
 	}
-	return 0, refuse(name+" is neither a date nor a time", "write it as 2026-03-02 or 2026-03-02T14:00:00Z")
+	return 0, 0, refuse(name+" is neither a date nor a time", "write it as 2026-03-02 or 2026-03-02T14:00:00Z")
 }

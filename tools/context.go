@@ -100,14 +100,24 @@ func (s *Set) searchCall(raw string) (*searchCall, error) {
 		return nil, err
 	}
 	if args.Since != nil {
-		if q.since, err = s.time("since", *args.Since); err != nil {
+		if q.since, _, err = s.time("since", *args.Since); err != nil {
 			return nil, err
+		}
+	}
+	upTo := s.at
+	if args.Until != nil {
+		_, until, err := s.time("until", *args.Until)
+		if err != nil {
+			return nil, err
+		}
+		if s.at.IsZero() || until < s.at.Time {
+			upTo = earshot.Position{Time: until + 1} // what was said at that time is found
 		}
 	}
 	if q.authors = args.Authors; len(q.authors) > maxAuthors {
 		return nil, refuse("authors are too many", "name the few that matter, or leave authors out")
 	}
-	q.At, q.Before, q.Since = s.at.Time, s.at, q.since
+	q.At, q.Before, q.Since = s.at.Time, upTo, q.since
 	if s.at.ID != "" {
 		q.Exclude = []earshot.MessageID{s.at.ID}
 	}
@@ -116,7 +126,15 @@ func (s *Set) searchCall(raw string) (*searchCall, error) {
 
 // find searches what the store has, and reads what it knows of the threads
 // around what was found.
-func (s *Set) find(ctx context.Context, q *searchCall) (err error) {
+func (s *Set) find(ctx context.Context, q *searchCall) error {
+	if err := s.search(ctx, q); err != nil {
+		return err
+	}
+	return s.lookUpThreads(ctx, q)
+}
+
+// search searches what the store has.
+func (s *Set) search(ctx context.Context, q *searchCall) (err error) {
 	q.hits = nil
 	if len(q.authors) > 0 {
 		if q.Authors, q.unknown, err = s.authors(ctx, q.authors); err != nil {
@@ -133,11 +151,12 @@ func (s *Set) find(ctx context.Context, q *searchCall) (err error) {
 		return err
 	}
 	for _, h := range hits {
-		if s.visible(h.Message) { // the index may be ahead of an edit of its time
+		// The index may be ahead of an edit of its time, and has until at its end.
+		if s.visible(h.Message) && (q.Before == s.at || h.Message.Time < q.Before.Time) {
 			q.hits = append(q.hits, h)
 		}
 	}
-	return s.lookUpThreads(ctx, q)
+	return nil
 }
 
 // Bounds of what a search looks through for threads with missing replies.
@@ -228,10 +247,10 @@ func (q *searchCall) toFetch() []earshot.MessageID {
 func (s *Set) results(ctx context.Context, q *searchCall, late bool) (Answer, error) {
 	out := contextAnswer{Results: []result{}, UnknownAuthors: q.unknown}
 	var err error
-	if out.Coverage, err = s.scanned(ctx, q.since); err != nil {
+	if out.Coverage, err = s.scanned(ctx, q.since, q.Before); err != nil {
 		return Answer{}, err
 	}
-	gaps := s.missing(q.known, q.threads, q.since)
+	gaps := s.missing(q.known, q.threads, q.since, q.Before.Time)
 	if late {
 		gaps = slices.Insert(gaps, 0, missing{From: s.optionalTS(q.since), To: s.optionalTS(s.at.Time), State: earshot.Missing})
 	}

@@ -44,11 +44,10 @@ func (s *Set) optionalTS(t earshot.Time) *string {
 }
 
 // missing returns what is not known of the channel and of threads between since
-// and s.at: the channel's own stretches first, then those that end last.
-func (s *Set) missing(list []earshot.Coverage, threads map[earshot.MessageID]*thread, since earshot.Time) []missing {
+// and upTo (0: any time): the channel's own stretches first, then those that end last.
+func (s *Set) missing(list []earshot.Coverage, threads map[earshot.MessageID]*thread, since, upTo earshot.Time) []missing {
 	out := []missing{}
 	named := map[earshot.MessageID]bool{}
-	upTo := s.at.Time
 	for _, c := range joined(list) {
 		if upTo != 0 && c.From > upTo || c.To != 0 && c.To < since {
 			continue
@@ -106,9 +105,9 @@ func joined(list []earshot.Coverage) []earshot.Coverage {
 }
 
 // scanned returns how many messages a search looks through, and of which time.
-func (s *Set) scanned(ctx context.Context, since earshot.Time) (coverage, error) {
+func (s *Set) scanned(ctx context.Context, since earshot.Time, upTo earshot.Position) (coverage, error) {
 	var c coverage
-	all, err := s.store.Count(ctx, s.scope, earshot.Whole(), s.at)
+	all, err := s.store.Count(ctx, s.scope, earshot.Whole(), upTo)
 	if err != nil || all.Count == 0 {
 		return c, err
 	}
@@ -121,7 +120,7 @@ func (s *Set) scanned(ctx context.Context, since earshot.Time) (coverage, error)
 		c.MessagesScanned = max(0, all.Count-before.Count)
 	}
 	// The count includes the anchor, which is not searched.
-	last, err := s.store.Newest(ctx, s.scope, earshot.Whole(), s.at, 2)
+	last, err := s.store.Newest(ctx, s.scope, earshot.Whole(), upTo, 2)
 	if err != nil {
 		return c, err
 	}
@@ -135,7 +134,7 @@ func (s *Set) scanned(ctx context.Context, since earshot.Time) (coverage, error)
 	}
 	first := all.From
 	if since != 0 {
-		for m, err := range s.store.Range(ctx, s.scope, earshot.Whole(), earshot.Position{Time: since}, s.at) {
+		for m, err := range s.store.Range(ctx, s.scope, earshot.Whole(), earshot.Position{Time: since}, upTo) {
 			if err != nil {
 				return c, err
 			}

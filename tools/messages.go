@@ -93,7 +93,7 @@ func (s *Set) thread(ctx context.Context, id string, replies int) (Answer, error
 		return Answer{}, notFound // deleted while it was fetched
 	}
 	known = slices.DeleteFunc(known, func(c earshot.Coverage) bool { return c.Thread != root })
-	return s.threadAnswer(ctx, t, list, replies, s.missing(known, threads, 0))
+	return s.threadAnswer(ctx, t, list, replies, s.missing(known, threads, 0, s.at.Time))
 }
 
 // rootOf returns the root of the thread that an id stands for, as root or as

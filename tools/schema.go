@@ -27,6 +27,7 @@ func Tools() []llm.Tool {
 			Schema: `{"type":"object","properties":{` +
 				`"intent":{"type":"string","description":"What you look for, in words people would have used; in double quotes what must stand as it is."},` +
 				`"since":{"type":"string","description":"From this date or time on: 2026-03-02 or 2026-03-02T14:00:00Z."},` +
+				`"until":{"type":"string","description":"Up to this date, with all of its day, or time."},` +
 				`"authors":{"type":"array","items":{"type":"string"},"description":"Only these people, by the names you see."},` +
 				`"max_results":{"type":"integer","minimum":1,"maximum":50,"default":8}},` +
 				`"required":["intent"],"additionalProperties":false}`,

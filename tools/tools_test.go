@@ -59,6 +59,11 @@ func TestTheToolsFindWhatTheChannelHolds(t *testing.T) {
 		{"since leaves out what is older", tools.ChannelContext, `{"intent":"migration","since":"2026-03-02T09:00:11Z"}`,
 			`{"results":[],"coverage":{"messages_scanned":3,"time_range":["2026-03-02T09:00:20Z","2026-03-02T09:00:40Z"],"missing":[]}}`, false},
 		{"since may be a date", tools.ChannelContext, `{"intent":"migration","since":"2026-03-02"}`, `"message_id":"m2"`, false},
+		{"until leaves out what is newer", tools.ChannelContext, `{"intent":"migration","until":"2026-03-02T09:00:10Z"}`, `"messages_scanned":2,"time_range":["2026-03-02T09:00:00Z","2026-03-02T09:00:10Z"]`, false},
+		{"until a moment before it there is nothing", tools.ChannelContext, `{"intent":"migration","until":"2026-03-02T09:00:09.999999Z"}`, `{"results":[],"coverage":{"messages_scanned":1,"time_range":["2026-03-02T09:00:00Z","2026-03-02T09:00:00Z"],"missing":[]}}`, false},
+		{"until may be a date, which ends at midnight", tools.ChannelContext, `{"intent":"migration","until":"2026-03-02"}`, `"message_id":"m2"`, false},
+		{"until the day before there is nothing to search", tools.ChannelContext, `{"intent":"migration","until":"2026-03-01"}`, `{"results":[],"coverage":{"messages_scanned":0,"time_range":null,"missing":[]}}`, false},
+		{"until is a date or a time", tools.ChannelContext, `{"intent":"x","until":"tomorrow"}`, `{"error":"until is neither a date nor a time","remedy":"write it as 2026-03-02 or 2026-03-02T14:00:00Z"}`, true},
 		{"since the day after there is nothing to search", tools.ChannelContext, `{"intent":"migration","since":"2026-03-03"}`, `{"results":[],"coverage":{"messages_scanned":0,"time_range":null,"missing":[]}}`, false},
 		{"a thread is its root and the newest replies", tools.ChannelMessages, `{"thread_id":"m1","max_replies":2}`,
 			`{"schema_version":"1.0","thread_id":"m1","root":{"message_id":"m1","ts":"2026-03-02T09:00:00Z","author":{"user_id":"U1","display_name":"Alice","is_bot":false},"text":"staging is down since the deploy","is_truncated":false,"media":[]},` +

@@ -33,7 +33,7 @@ type Options struct {
 	Origins []string // of pages that may call it; none by default
 	// Loopback lets pages call too that this machine serves over HTTP, on any port.
 	Loopback bool
-	Log     *slog.Logger
+	Log      *slog.Logger
 	// Answered is called after each request, with its route, such as POST /v1/context
 	// ("" where it got to none), the status and how long it took; nil is fine. It is
 	// safe for concurrent use.

@@ -36,7 +36,7 @@ var bounds = map[string]struct {
 	mcp.ListChannels: {`{"name":"deploys"}`, aLook},
 	mcp.GetContext:   {`{"channel":"deploys","workspace":"T1","message":"last"}`, aboutOne},
 	mcp.ExplainTurn:  {`{"channel":"C1","workspace":"T1"}`, aboutOne},
-	mcp.Search:       {`{"channel":"#deploys","workspace":"T1","query":"migration"}`, aboutOne},
+	mcp.Search:       {`{"intent":"migration"}`, counted.Bound{Calls: aLook.Calls + 2*aboutOne.Calls, Rows: aLook.Rows + 2*aboutOne.Rows}},
 }
 
 // TestAmongManyChannelsEachToolIsBounded calls every tool, as callers of each reach,

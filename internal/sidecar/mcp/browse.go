@@ -3,8 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"slices"
-	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -26,9 +24,9 @@ const (
 const (
 	maxChannels = 200
 
-	lookChannels = 1000      // are looked at for a part of a name
+	lookChannels = 1000      // are looked at for a page
+	maxSearched  = 50        // channels of one search
 	maxAnswer    = 512 << 10 // bytes
-	maxQuery     = 2000      // bytes; that of the tools
 )
 
 // Parts of their schemas.
@@ -47,8 +45,10 @@ type browseTool struct {
 var browseTools = []browseTool{
 	{
 		ListChannels, "List channels",
-		"Lists the channels that you can read, the one that was active last first, and the agents that are known.",
-		`{"type":"object","properties":{"name":{"type":"string","description":"Only channels whose names contain this."}},"additionalProperties":false}`,
+		"Lists the channels that you can read, the one that was active last first, and the agents that are known. Where next is in the answer, there are more.",
+		`{"type":"object","properties":{"name":{"type":"string","description":"Only channels whose name or id contains this."},` +
+			`"limit":{"type":"integer","minimum":1,"maximum":200,"default":200},` +
+			`"cursor":{"type":"string","description":"The next of the page before; the other arguments stay as they were."}},"additionalProperties":false}`,
 		inJSON((*server).listChannels),
 	},
 	{
@@ -73,14 +73,16 @@ var browseTools = []browseTool{
 		inJSON((*server).explainTurn),
 	},
 	{
-		Search, "Search a channel",
-		"Searches one channel's messages, threads included, best first. coverage says what was searched and what is missing.",
-		`{"type":"object","properties":{` + channelSchema +
-			`"query":{"type":"string","description":"What you look for, in words people would have used; in double quotes what must stand as it is."},` +
+		Search, "Search all channels",
+		"Searches the messages of the channels that you can read, threads included, best first; of many channels those that were active last. Give channel to search one alone. coverage says what was searched and what is missing.",
+		`{"type":"object","properties":{` +
+			`"intent":{"type":"string","description":"What you look for, in words people would have used; in double quotes what must stand as it is."},` +
+			channelSchema +
 			`"since":{"type":"string","description":"From this date or time on: 2026-03-02 or 2026-03-02T14:00:00Z."},` +
+			`"until":{"type":"string","description":"Up to this date, with all of its day, or time."},` +
 			`"authors":{"type":"array","items":{"type":"string"},"description":"Only these people, by the names you see."},` +
 			`"max_results":{"type":"integer","minimum":1,"maximum":50,"default":8},` + whereSchema +
-			`},"required":["channel","query"],"additionalProperties":false}`,
+			`},"required":["intent"],"additionalProperties":false}`,
 		inJSON((*server).search),
 	},
 }
@@ -145,105 +147,6 @@ type channelJSON struct {
 
 func channelOf(c earshot.Channel) channelJSON {
 	return channelJSON{c.Platform, c.Workspace, c.ID, line(c.Name, maxNames), c.Kind}
-}
-
-// listChannels is the tool of that name.
-func (s *server) listChannels(ctx context.Context, raw string) (tools.Answer, error) {
-	var args struct {
-		Name string `json:"name"`
-	}
-	if err := decode(raw, &args); err != nil {
-		return tools.Answer{}, err
-	}
-	type channelRow struct {
-		channelJSON
-		Topic    string `json:"topic,omitzero"`
-		Messages int    `json:"messages"`
-		Threads  int    `json:"threads"`
-		First    string `json:"first,omitzero"`
-		Last     string `json:"last,omitzero"`
-	}
-	type agentRow struct {
-		ID        earshot.AuthorID    `json:"id"`
-		Name      string              `json:"name"`
-		Workspace earshot.WorkspaceID `json:"workspace"`
-		Channel   earshot.ChannelID   `json:"channel,omitzero"`
-	}
-	out := struct {
-		Channels []channelRow `json:"channels"`
-		Omitted  int          `json:"omitted,omitzero"`
-		More     bool         `json:"more,omitzero"` // channels than were looked at; one is found by its whole name
-		Agents   []agentRow   `json:"agents"`
-	}{[]channelRow{}, 0, false, []agentRow{}}
-	list, more, err := s.reader.RecentChannels(ctx, s.caller, lookChannels)
-	if err != nil {
-		return tools.Answer{}, err
-	}
-	if out.More = more; more && args.Name != "" {
-		called, err := s.reader.Namesakes(ctx, s.caller, []earshot.ChannelInfo{{Channel: earshot.Channel{Name: strings.TrimPrefix(args.Name, "#")}}})
-		if err != nil {
-			return tools.Answer{}, err
-		}
-		list = append(called, slices.DeleteFunc(list, func(c earshot.ChannelInfo) bool {
-			return slices.ContainsFunc(called, func(x earshot.ChannelInfo) bool { return x.Scope() == c.Scope() })
-		})...)
-	}
-	for _, c := range list {
-		if !strings.Contains(strings.ToLower(c.Name), strings.ToLower(strings.TrimPrefix(args.Name, "#"))) {
-			continue
-		}
-		if len(out.Channels) == maxChannels {
-			out.Omitted++
-			continue
-		}
-		out.Channels = append(out.Channels, channelRow{channelOf(c.Channel), line(c.Topic, maxTexts), c.Messages, c.Threads, c.First.String(), c.Last.String()})
-	}
-	agents, err := s.reader.To(s.caller).Agents(ctx)
-	if err != nil {
-		return tools.Answer{}, err
-	}
-	for _, a := range agents[:min(len(agents), maxChannels)] {
-		out.Agents = append(out.Agents, agentRow{a.ID, line(a.Name, maxNames), a.Workspace, a.Channel})
-	}
-	return answer(out)
-}
-
-// search is the tool of that name: channel_context in a channel that is named.
-func (s *server) search(ctx context.Context, raw string) (tools.Answer, error) {
-	var args struct {
-		whereArgs
-		Query      *string   `json:"query"`
-		Since      *string   `json:"since"`
-		Authors    *[]string `json:"authors"`
-		MaxResults *int      `json:"max_results"`
-	}
-	if err := decode(raw, &args); err != nil {
-		return tools.Answer{}, err
-	}
-	if args.Query == nil {
-		return tools.Answer{}, &visible.Refusal{Kind: visible.Invalid, Path: "query", Detail: "is required"}
-	}
-	if strings.TrimSpace(*args.Query) == "" || len(*args.Query) > maxQuery {
-		return tools.Answer{}, &visible.Refusal{Kind: visible.Invalid, Path: "query", Detail: "must be words, at most 2000 bytes"}
-	}
-	c, err := s.find(ctx, args.whereArgs)
-	if err != nil {
-		return tools.Answer{}, err
-	}
-	inner, err := encode(struct {
-		Intent     *string   `json:"intent"`
-		Since      *string   `json:"since,omitzero"`
-		Authors    *[]string `json:"authors,omitzero"`
-		MaxResults *int      `json:"max_results,omitzero"`
-	}{args.Query, args.Since, args.Authors, args.MaxResults})
-	if err != nil {
-		return tools.Answer{}, err
-	}
-	set, err := s.service.ToolsAt(ctx, s.caller, c.Scope())
-	if err != nil {
-		return tools.Answer{}, err
-	}
-	return set.Call(ctx, tools.ChannelContext, string(inner))
 }
 
 // getContext is the tool of that name.

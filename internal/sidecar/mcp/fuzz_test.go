@@ -16,8 +16,8 @@ func FuzzMessages(f *testing.F) {
 	w := newWorld(f)
 	tools := []string{"", "channel_context", "channel_messages", "conversation_search", mcp.ListChannels, mcp.GetContext, mcp.ExplainTurn, mcp.Search}
 	for i, seed := range []string{
-		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"intent":"lock"}`, `{"thread_id":"1.000000"}`, `{"query":"lock","limit":3}`, `{"name":"deploys"}`,
-		`{"channel":"C1","message":"last","policy":"window","budget":500}`, `{"turn":1,"prompt":true}`, `{"channel":"C1","query":"lock","since":"1970-01-01","authors":["Ann"],"max_results":3}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"intent":"lock"}`, `{"thread_id":"1.000000"}`, `{"query":"lock","limit":3}`, `{"name":"deploys"}`, `{"intent":"lock","until":"2026-01-01"}`,
+		`{"channel":"C1","message":"last","policy":"window","budget":500}`, `{"turn":1,"prompt":true}`, `{"channel":"C1","intent":"lock","since":"1970-01-01","authors":["Ann"],"max_results":3}`,
 		`{"jsonrpc":"2.0","id":"x","method":"resources/read","params":{"uri":"earshot://turns/1"}}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, `[]`, "\xff", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
 	} {
 		f.Add(i%len(tools), seed)

@@ -28,10 +28,14 @@ func TestLooseArgumentsAreRefused(t *testing.T) {
 		{w.one, "channel_context", `{"intent":["lock"]}`},
 		{w.one, "channel_messages", `{"message_ids":["1.000000"],"thread_id":"1.000000"}`},
 		{w.capability, "channel_messages", `{"thread_id":"1.000000","at":"9.000000"}`},
-		{w.team, mcp.Search, `{"channel":"C1","Channel":"C2","query":"lock"}`},
-		{w.team, mcp.Search, `{"channel":"C1","channel":"C2","query":"lock"}`},
-		{w.team, mcp.Search, `{"channel":["C1","C2"],"query":"lock"}`},
+		{w.team, mcp.Search, `{"channel":"C1","Channel":"C2","intent":"lock"}`},
+		{w.team, mcp.Search, `{"channel":"C1","channel":"C2","intent":"lock"}`},
+		{w.team, mcp.Search, `{"channel":["C1","C2"],"intent":"lock"}`},
 		{w.team, mcp.Search, `{"query":"lock"}`},
+		{w.team, mcp.Search, `{"channel":"C1"}`},
+		{w.team, mcp.Search, `{"intent":"lock","until":"tomorrow"}`},
+		{w.team, mcp.ListChannels, `{"cursor":"x"}`},
+		{w.team, mcp.ListChannels, `{"limit":0}`},
 		{w.team, mcp.ExplainTurn, `{"turn":1,"channel":"C1"}`},
 		{w.team, mcp.ExplainTurn, `{"turn":-1}`},
 		{w.team, mcp.ExplainTurn, `{"turn":"1"}`},
@@ -161,12 +165,12 @@ func anything(r *rand.Rand) string {
 	}
 	var args []string
 	for range r.IntN(5) {
-		args = append(args, text(pick("channel", "workspace", "platform", "query", "intent", "message", "thread_id", "message_ids", "turn", "agent", "policy", "name", "since", "authors", "limit", "Channel", "channel_id", "scope"))+":"+value())
+		args = append(args, text(pick("channel", "workspace", "platform", "query", "intent", "message", "thread_id", "message_ids", "turn", "agent", "policy", "name", "since", "until", "cursor", "authors", "limit", "Channel", "channel_id", "scope"))+":"+value())
 	}
 	at, said := pick("C1", "C2", "deploys"), pick("lock", "migration", "today")
 	if r.IntN(3) == 0 { // one that is nearly right
-		args = []string{pick(`"intent":`+text(said), `"thread_id":"1.000000"`, `"query":`+text(said), `"channel":`+text(at)+`,"query":`+text(said), `"channel":`+text(at)+`,"message":"last"`, `"channel":`+text(at)+`,"message":"4.000000"`, fmt.Sprintf(`"turn":%d`, 1+r.IntN(6)),
-			`"channel":"C1","workspace":`+text(pick("T1", "T2"))+`,"query":`+text(said))}
+		args = []string{pick(`"intent":`+text(said), `"thread_id":"1.000000"`, `"query":`+text(said), `"channel":`+text(at)+`,"intent":`+text(said), `"channel":`+text(at)+`,"message":"last"`, `"intent":`+text(said)+`,"until":"2026-01-01"`, `"channel":`+text(at)+`,"message":"4.000000"`, fmt.Sprintf(`"turn":%d`, 1+r.IntN(6)),
+			`"channel":"C1","workspace":`+text(pick("T1", "T2"))+`,"intent":`+text(said))}
 	}
 	object := "{" + strings.Join(args, ",") + "}"
 	switch r.IntN(6) {

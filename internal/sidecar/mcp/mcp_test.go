@@ -134,7 +134,8 @@ func TestTheDeskSeesWhatTheBotWouldSeeAndWhy(t *testing.T) {
 		{mcp.ExplainTurn, `{"channel":"#deploys","message":"4.000000"}`, []string{"why does the migration hang?", "see what Alice said", `\"state\":\"done\"`, `\"section\":\"thread\"`}},
 		{mcp.ExplainTurn, `{"channel":"C2"}`, []string{mcptest.Canary(mcptest.Support)}},
 		{mcp.ExplainTurn, fmt.Sprintf(`{"turn":%d,"prompt":true}`, w.turns[mcptest.Deploys.Scope()]), []string{`\"prompt\":{\"system\":\"You take part`}},
-		{mcp.Search, `{"channel":"C1","query":"lock","max_results":1}`, []string{"relevance_signal", `\"messages_scanned\":5`}},
+		{mcp.Search, `{"channel":"C1","intent":"lock","max_results":1}`, []string{"relevance_signal", `\"messages_scanned\":5`}},
+		{mcp.Search, `{"intent":"lock held"}`, []string{`{\"results\":[{\"channel\":{\"platform\":\"slack\",\"workspace\":\"T1\",\"id\":\"C1\",\"name\":\"deploys\"},\"score\":`, `\"id\":\"C2\"`, `\"channels_searched\":2,\"messages_scanned\":10`}},
 	} {
 		got := w.tool(t, w.team, c.tool, c.args)
 		for _, want := range c.want {
@@ -146,7 +147,7 @@ func TestTheDeskSeesWhatTheBotWouldSeeAndWhy(t *testing.T) {
 			t.Errorf("%s %s: got %s", c.tool, c.args, got)
 		}
 	}
-	if got := w.tool(t, w.all, mcp.Search, `{"channel":"C1","query":"lock"}`); !strings.Contains(got, "name the workspace") {
+	if got := w.tool(t, w.all, mcp.Search, `{"channel":"C1","intent":"lock"}`); !strings.Contains(got, "name the workspace") {
 		t.Errorf("a channel's id of two workspaces: got %s", got)
 	}
 }
@@ -178,10 +179,10 @@ func TestForeignIsUnknown(t *testing.T) {
 		"a thread": {read("earshot://channels/slack/T2/C1/threads/1.000000"), read("earshot://channels/slack/T2/C9/threads/1.000000")},
 		"a turn":   {read(fmt.Sprintf("earshot://turns/%d", elsewhere)), read("earshot://turns/999999")},
 		"a form":   {read("earshot://turns/x"), read("file:///etc/passwd")},
-		"search":   {w.tool(t, w.team, mcp.Search, `{"channel":"C1","workspace":"T2","query":"lock"}`), w.tool(t, w.team, mcp.Search, `{"channel":"C9","workspace":"T9","query":"lock"}`)},
+		"search":   {w.tool(t, w.team, mcp.Search, `{"channel":"C1","workspace":"T2","intent":"lock"}`), w.tool(t, w.team, mcp.Search, `{"channel":"C9","workspace":"T9","intent":"lock"}`)},
 		"context":  {w.tool(t, w.team, mcp.GetContext, `{"channel":"C1","workspace":"T2","message":"last"}`), w.tool(t, w.team, mcp.GetContext, `{"channel":"nothing","message":"last"}`)},
 		"explain":  {w.tool(t, w.team, mcp.ExplainTurn, fmt.Sprintf(`{"turn":%d}`, elsewhere)), w.tool(t, w.team, mcp.ExplainTurn, `{"turn":999999}`)},
-		"no tool":  {w.tool(t, w.one, mcp.Search, `{"channel":"C2","query":"lock"}`), w.tool(t, w.one, "nothing", `{}`)},
+		"no tool":  {w.tool(t, w.one, mcp.Search, `{"channel":"C2","intent":"lock"}`), w.tool(t, w.one, "nothing", `{}`)},
 	} {
 		if !same(pair[0], pair[1]) || strings.Contains(pair[0], "canary") || pair[0] == "" {
 			t.Errorf("%s: foreign %s, unknown %s", name, pair[0], pair[1])

@@ -60,11 +60,14 @@ func TestOneWrongLineEndsNoSession(t *testing.T) {
 }
 
 func TestSearchNamesItsOwnArgument(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for _, query := range []string{"", " ", strings.Repeat("x", 2001)} {
-		got := w.tool(t, w.team, mcp.Search, `{"channel":"C1","query":"`+query+`"}`)
-		if !strings.Contains(got, "query must be words") || strings.Contains(got, "intent") {
-			t.Errorf("a query of %d bytes: %s", len(query), got)
+		for _, where := range []string{"", `"channel":"C1",`} {
+			got := w.tool(t, w.team, mcp.Search, `{`+where+`"intent":"`+query+`"}`)
+			if !strings.Contains(got, "intent is missing, empty or too long") || !strings.Contains(got, `"isError":true`) {
+				t.Errorf("%s, an intent of %d bytes: %s", where, len(query), got)
+			}
 		}
 	}
 }

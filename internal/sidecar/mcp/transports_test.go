@@ -237,8 +237,10 @@ func atDesk(rng *rand.Rand, o earshot.Scope, tool, args string) (string, string)
 		return mcp.ExplainTurn, fmt.Sprintf(`{"turn":%d,"prompt":true}`, rng.IntN(60))
 	case 3:
 		return mcp.ExplainTurn, fmt.Sprintf(`{%s,"message":"q1"}`, at)
-	case 4, 5, 6:
-		return mcp.Search, fmt.Sprintf(`{%s,"query":"deploy %s"}`, at, hostile.Canary(rng.IntN(hostile.Workspaces*hostile.PerWorkspace)))
+	case 4:
+		return mcp.Search, fmt.Sprintf(`{"intent":"deploy %s","workspace":%q}`, hostile.Canary(rng.IntN(hostile.Workspaces*hostile.PerWorkspace)), o.Workspace)
+	case 5, 6:
+		return mcp.Search, fmt.Sprintf(`{%s,"intent":"deploy %s"}`, at, hostile.Canary(rng.IntN(hostile.Workspaces*hostile.PerWorkspace)))
 	}
 	return tool, args
 }

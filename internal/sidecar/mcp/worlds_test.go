@@ -58,7 +58,10 @@ func (c *crowd) transcript(t *testing.T, who int) (all []string, found int) {
 			messages = append(messages, `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"`+name+`","arguments":`+args+`}}`)
 		}
 	}
-	messages = append(messages, toolsCall(mcp.ExplainTurn, `{"turn":`+own+`}`), toolsCall(mcp.ListChannels, `{}`))
+	messages = append(messages, toolsCall(mcp.ExplainTurn, `{"turn":`+own+`}`), toolsCall(mcp.ListChannels, `{}`), toolsCall(mcp.ListChannels, `{"limit":1}`), toolsCall(mcp.ListChannels, `{"name":"c0"}`), toolsCall(mcp.ListChannels, `{"name":"C1"}`))
+	for _, args := range []string{`{"intent":"deploy"}`, `{"intent":"deploy 3","until":"2026-03-02T09:00:05Z"}`, `{"intent":"says","authors":["Alice","Bob"]}`, `{"intent":"deploy","workspace":"T1"}`, `{"intent":"deploy","platform":"slack","since":"2020-01-01"}`} {
+		messages = append(messages, toolsCall(mcp.Search, args))
+	}
 	scopes := hostile.Scopes()
 	for range 300 {
 		o := scopes[rng.IntN(len(scopes))]

@@ -244,7 +244,7 @@ func ChannelArgs() map[string][]string {
 func DeskArgs() map[string][]string {
 	return map[string][]string{
 		"list_channels": nil, "get_context": {"channel=deploys", "workspace=T1", "message=last"},
-		"explain_turn": {"channel=deploys", "workspace=T1", "message=\"4.000000\""}, "search": {"channel=deploys", "workspace=T1", "query=lock"},
+		"explain_turn": {"channel=deploys", "workspace=T1", "message=\"4.000000\""}, "search": {"intent=lock"},
 		"catch_up": {"channel=deploys", "workspace=T1"}, "answer_as_bot": {"channel=deploys", "workspace=T1", "message=last"}, "why_did_it_say": {"channel=deploys", "workspace=T1"},
 	}
 }
