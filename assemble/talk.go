@@ -81,8 +81,8 @@ func (m Message) WithIDs() string {
 	b.WriteString(indent)
 	from := 0
 	for _, p := range m.Passages {
-		if p.To < len(m.Text) && m.Text[p.To] != '\n' {
-			continue // within JSON
+		if p.To < len(m.Text) && m.Text[p.To] != '\n' || !isWord(string(p.Message)) {
+			continue // within JSON, or an id that only the log form refuses
 		}
 		piece(m.Text[from:p.To])
 		b.WriteString("\n" + logPlus + "id " + string(p.Message))

@@ -51,18 +51,28 @@ func (r *Reader) recent(ctx context.Context, at earshot.Scope, since earshot.Tim
 		return in, err
 	}
 	begins := since // of the stretch that is told of
-	if since == 0 && len(list) > 0 {
-		count, err := r.store.Count(ctx, at, earshot.Whole(), earshot.Position{})
+	if len(list) == limit && list[0].Time >= since {
+		n, err := r.countSince(ctx, at, since)
 		if err != nil {
 			return in, err
 		}
-		if count.Count > len(list) {
-			begins, in.Stored = list[0].Time, []assemble.Stored{{Count: count.Count}}
+		if n > limit {
+			begins, in.Stored = list[0].Time, []assemble.Stored{{Count: n}}
 		}
 	}
 	in.Messages = slices.DeleteFunc(list, func(m earshot.Message) bool { return m.Time < since })
 	in.Coverage = slices.DeleteFunc(coverage, func(c earshot.Coverage) bool { return c.To != 0 && c.To <= begins })
 	return in, r.addRoots(ctx, at, &in)
+}
+
+// countSince counts the messages of a channel since a time; 0: all.
+func (r *Reader) countSince(ctx context.Context, at earshot.Scope, since earshot.Time) (int, error) {
+	all, err := r.store.Count(ctx, at, earshot.Whole(), earshot.Position{})
+	if err != nil || since == 0 {
+		return all.Count, err
+	}
+	before, err := r.store.Count(ctx, at, earshot.Whole(), earshot.Position{Time: since})
+	return all.Count - before.Count, err
 }
 
 // addRoots adds the roots of the messages' threads, and how many replies they have.

@@ -128,7 +128,7 @@ func TestTheDeskSeesWhatTheBotWouldSeeAndWhy(t *testing.T) {
 	}{
 		{mcp.ListChannels, `{}`, []string{`\"id\":\"C1\"`, `\"id\":\"C2\"`, `\"messages\":5`, "U0BOT"}},
 		{mcp.ListChannels, `{"name":"supp"}`, []string{`{\"channels\":[{\"platform\":\"slack\",\"workspace\":\"T1\",\"id\":\"C2\"`}},
-		{mcp.GetContext, `{"channel":"deploys","message":"last"}`, []string{"You take part in a team chat", `what is left to do today? canaryT1C1\n+ id 5.000000\n`, `"policy":"standard"`, `"shown":["1.000000"`, "the conversation begins with it"}},
+		{mcp.GetContext, `{"channel":"deploys","message":"last"}`, []string{"You take part in a team chat", `what is left to do today? canaryT1C1\n+ id 5.000000\n`, `"policy":"standard"`, `"shown":["1.000000"`, "the conversation begins with this message"}},
 		{mcp.GetContext, `{"channel":"deploys","message":"last","ledger":true}`, []string{`\n+ 2.000000 full window, window, `, `"verdict":"full"`}},
 		{mcp.GetContext, `{"channel":"C1","message":"3.000000","policy":"thread","budget":500}`, []string{`a lock is held since nine canaryT1C1\n+ id 2.000000\n`, `"policy":"thread"`, `"budget":500`}},
 		{mcp.ExplainTurn, `{"channel":"#deploys","message":"4.000000"}`, []string{"why does the migration hang?", "see what Alice said", `\"state\":\"done\"`, `\"section\":\"thread\"`}},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/counted"
@@ -223,6 +224,56 @@ func TestChannelsAreListedInPages(t *testing.T) {
 		}
 		if got := w.tool(t, w.team, mcp.ListChannels, `{"name":"R002"}`); strings.Contains(got, "R002") || strings.Contains(got, mcptest.Canary(mcptest.Elsewhere)) {
 			t.Errorf("a filter shows a channel out of reach: %s", got)
+		}
+	}
+}
+
+func TestACatchUpSaysWhatItLeavesOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	end := 20_000*day + 9*3600*1_000_000
+	w.rooms(t, 1, func(int) []earshot.Message {
+		var texts []string
+		for i := range 130 {
+			texts = append(texts, fmt.Sprint("message ", i))
+		}
+		list := chat(end, "Ann", texts...)
+		for _, i := range []int{3, 127, 129} { // of a thread whose root is older than the newest 100
+			list[i].Thread = list[2].ID
+		}
+		return append(list, chat(end+day, "Ann", " ")...) // blank: it is not shown
+	})
+	at := earshot.Scope{Platform: earshot.Slack, Workspace: "T3", Channel: "R000"}
+	must(t, w.store.PutCoverage(t.Context(), at, earshot.Coverage{To: end - 125*1_000_000, State: earshot.Missing}, earshot.Coverage{From: end - 3_000_000, To: end - 2_000_000, State: earshot.Missing}))
+	caught := func(since earshot.Time) string {
+		args := map[string]string{"channel": "R000"}
+		if since != 0 {
+			args["since"] = since.String()
+		}
+		res, err := w.overHTTP(t, w.all).GetPrompt(t.Context(), &sdk.GetPromptParams{Name: mcp.CatchUp, Arguments: args})
+		must(t, err)
+		return res.Messages[1].Content.(*sdk.TextContent).Text
+	}
+	for name, c := range map[string]struct {
+		text      string
+		has, lack []string
+	}{
+		"the newest 100": {caught(0), []string{
+			"; 30 older messages not shown]", "Ann: message 2\n+ 1 reply not shown, thread ", "↳ 08:59 Ann: message 127\n", "[history at 2024-10-04 08:59 UTC could not be loaded]", "message 31\n",
+		}, []string{"history before", "message 30\n", "message 3\n"}},
+		"more than 100 since a time": {caught(end - 120*1_000_000), []string{"; 21 older messages not shown]", "message 31\n"}, []string{"message 30\n"}},
+		"few since a time":           {caught(end - 9*1_000_000), []string{"message 120\n", "Ann: message 2\n", "[what was said until"}, []string{"older", "message 119\n", "history before"}},
+		"nothing since a time":       {caught(end + 2*day), []string{"[nothing was said]"}, []string{"+ id"}},
+	} {
+		for _, x := range c.has {
+			if !strings.Contains(c.text, x) {
+				t.Errorf("%s lacks %q:\n%.600s", name, x, c.text)
+			}
+		}
+		for _, x := range c.lack {
+			if strings.Contains(c.text, x) {
+				t.Errorf("%s has %q:\n%.600s", name, x, c.text)
+			}
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (s *server) wrote(text string, facts any, err error) (*sdk.CallToolResult, 
 func contextText(c explain.Preview, ledger bool) string {
 	var b strings.Builder
 	agent := bracketed(c.Agent.Name)
-	fmt.Fprintf(&b, "[what %s would be given to answer message %s: \"you\" is %s; the lines + id are added here]\n", agent, c.Anchor.ID, agent)
+	fmt.Fprintf(&b, "[what %s would be given to answer message %s: \"you\" is %s; the lines + id are added here]\n", agent, bracketed(string(c.Anchor.ID)), agent)
 	if c.Result.System != "" {
 		b.WriteString("\n[system]\n" + indented(c.Result.System) + "\n")
 	}
@@ -72,10 +72,10 @@ func messageText(m assemble.Message) string {
 		s += m.WithIDs() + "\n"
 	}
 	for _, call := range m.Calls {
-		s += "+ calls " + call.Name + "\n" + indented(call.Args) + "\n"
+		s += "+ calls " + line(call.Name, maxNames) + "\n" + indented(call.Args) + "\n"
 	}
 	if len(m.Media) > 0 {
-		s += "+ files with it: " + joined(m.Media) + "\n"
+		s += "+ files with it: " + line(joined(m.Media), maxReply) + "\n"
 	}
 	return s
 }
@@ -83,7 +83,7 @@ func messageText(m assemble.Message) string {
 // aboutText says what a prompt costs and what it leaves out.
 func aboutText(c explain.Preview) string {
 	t := c.Result.Tokens
-	goes := "the conversation begins with it"
+	goes := "the conversation begins with this message"
 	if c.Goes {
 		goes = "the conversation goes on with what is stored of it"
 	}
@@ -111,7 +111,7 @@ func aboutText(c explain.Preview) string {
 func ledgerText(ledger earshot.Ledger) string {
 	var b strings.Builder
 	for _, r := range ledger {
-		fmt.Fprintf(&b, "+ %s %s", r.ID, r.Verdict)
+		fmt.Fprintf(&b, "+ %s %s", line(string(r.ID), maxNames), r.Verdict)
 		if r.Section != "" {
 			b.WriteString(" " + r.Section)
 		}
