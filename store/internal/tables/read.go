@@ -100,7 +100,7 @@ func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Pa
 	scope, part, upTo = rule.Scope(scope), rule.Part(part), or(upTo, latest)
 	var root, out []earshot.Message
 	err := s.engine.Read(ctx, "read the newest messages", func(a Asker) {
-		out = nil
+		out = make([]earshot.Message, 0, min(limit, Page))
 		s.askRoot(a, scope, part, earliest, upTo, &root)
 		where, of := s.ofPart(part, scope)
 		a.Ask(`SELECT `+rule.MessageColumns+` FROM message`+where+` AND (time, id) <= ($5, $6) ORDER BY time DESC, id DESC LIMIT $7 + 0`,
