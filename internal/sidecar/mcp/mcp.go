@@ -3,9 +3,10 @@
 // output.
 //
 // Start with [New], which makes the handler, and [Serve], which serves one client on
-// two streams. server.go says what a caller is offered by what it reaches, tools.go
-// and browse.go have the tools, resources.go and prompts.go the rest, and strict.go what
-// every message passes before the SDK sees it.
+// two streams. server.go says what a caller is offered by what it reaches, tools.go,
+// browse.go, channels.go and search.go have the tools, resources.go and prompts.go the
+// rest, written.go what of that is text, and strict.go what every message passes before
+// the SDK sees it. [Bundle] packs the program for clients that install it.
 //
 // Everything here reads and nothing writes. Each request gets a server of its own, in
 // which the caller is fixed: there is no session in memory, so that any replica can
