@@ -33,7 +33,7 @@ bench: ## the figures that have an aim, beside it
 	@go run ./.ci/aims
 
 memory: ## one conversation of 1,000 turns, with its chart
-	go test ./internal/daemon/simtest -run TestFactsOfLongAgoAreInThePrompt -count=1 -v -memory.turns=1000 -memory.chart="$$PWD/docs/memory-growth.svg"
+	go test ./internal/daemon/simtest -run TestFactsOfLongAgoAreInThePrompt -count=1 -v -timeout 1h -memory.turns=1000 -memory.chart="$$PWD/docs/memory-growth.svg"
 
 quality: ## evidence in the prompt beside full-text search and the newest messages, on what ships here
 	@go run ./cmd/earshot-eval scenes --chatter 3000
