@@ -130,10 +130,20 @@ func (t *turn) seen(m *msg) bool {
 // fresh reports whether a later turn may show m: the session does not have this
 // revision, it is no reply of the agent's that is recorded, and it became known
 // since the cursor or stands after the last turn's anchor. A sequence of 0 is
-// unknown and counts as new. Where fresh is false, m is out with the reason.
+// unknown and counts as new. Where the caller keeps the session, it is what others
+// said or edited since it has processed the conversation. Where fresh is false, m is
+// out with the reason.
 func (t *turn) fresh(m *msg) bool {
 	revision, shown := t.shown[m.ID]
 	switch {
+	case t.elsewhere && t.in.Identity.Is(m.Author.ID):
+		m.out(nil, reasonOwn)
+		return false
+	case t.elsewhere && t.processed(m):
+		m.out(nil, reasonConsidered)
+		return false
+	case t.elsewhere:
+		return true
 	case t.recorded[m.ID] && t.in.Identity.Is(m.Author.ID):
 		m.out(nil, reasonOwn)
 		return false
@@ -153,6 +163,9 @@ func (t *turn) fresh(m *msg) bool {
 	}
 	return true
 }
+
+// processed reports whether the caller that keeps the session has had m as it is now.
+func (t *turn) processed(m *msg) bool { return max(m.Time, m.Edited) <= t.in.Conversation.Processed }
 
 // countStored adds what is stored and not in the input to what the block could
 // show: of a thread, or with "" of the channel. A later turn's session may show
@@ -180,6 +193,9 @@ func (t *turn) notLoaded(thread earshot.MessageID) (rest int, stored Stored) {
 		rest = max(rest, t.told(thread))
 	}
 	for _, m := range t.upTo {
+		if t.later && t.elsewhere && m.Time <= t.in.Conversation.Processed {
+			continue // not counted
+		}
 		if !m.Deleted && (thread == "" || m.ID == thread || m.Root() == thread) {
 			rest--
 		}

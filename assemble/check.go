@@ -158,6 +158,9 @@ func (t *turn) readConversation() {
 			t.last = m.Position()
 		}
 	}
+	if t.elsewhere = c.elsewhere(t.in.Policy); t.elsewhere {
+		t.last = earshot.Position{Time: c.Processed}
+	}
 	if len(c.Turns) == 0 {
 		return
 	}

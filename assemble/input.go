@@ -61,8 +61,7 @@ type Recalled struct {
 }
 
 // A Conversation is the state of a conversation before this turn. The zero
-// Conversation begins one. A turn is a later turn where the policy keeps a
-// session and Session is not empty; else it is a first turn.
+// Conversation begins one. [Conversation.Later] tells a later turn from a first one.
 type Conversation struct {
 	// Cursor is the sequence up to which messages were considered:
 	// [Next.Cursor] of the turn before.
@@ -92,6 +91,24 @@ type Conversation struct {
 	// which is taken to be the policy's. A session in another frame than the
 	// policy's ends its epoch.
 	Form Frame
+	// Processed is up to when a caller that keeps the session itself has processed the
+	// conversation; 0 where the session is kept here.
+	Processed earshot.Time
+}
+
+// Later reports whether a turn under p is a later turn, which adds to what the model
+// has: p keeps a session, and Session is not empty. Where the caller keeps it
+// (Processed), it is one under a policy that tells in words what was said since: one
+// with the frame [Preamble] and the section [Delta].
+func (c Conversation) Later(p Policy) bool {
+	return p.Session && len(c.Session) > 0 || c.elsewhere(p)
+}
+
+// elsewhere reports whether a later turn under p adds to a session that the caller
+// keeps.
+func (c Conversation) elsewhere(p Policy) bool {
+	return p.Session && len(c.Session) == 0 && c.Processed > 0 && p.Frame == Preamble &&
+		slices.ContainsFunc(p.Later, func(s Section) bool { return s.Section == Delta })
 }
 
 // Parts returns the ids of the recorded answer that a message is a part of, that one
@@ -108,7 +125,8 @@ func (c Conversation) Parts(id earshot.MessageID) []earshot.MessageID {
 
 // A Stored says how much of a thread is stored, or with an empty Thread of the
 // channel. Count includes what is in Messages, and the anchor. From and To are
-// the times of its first and last message.
+// the times of its first and last message. Where [Conversation.Processed] makes a
+// later turn, all three are of what was said since.
 type Stored struct {
 	Thread earshot.MessageID
 	Count  int

@@ -38,6 +38,64 @@ func again(policyName string, more ...earshot.Message) assemble.Input {
 	return where(asking(policyName, asked(more...)...), recorded(4, "a1", "own", held, "A lock.", "r", "b"))
 }
 
+// elsewhere is a conversation whose caller keeps the session, and has processed it up
+// to a number of seconds after the start.
+func elsewhere(seconds int) given {
+	return func(in *assemble.Input) { in.Conversation.Processed = started + earshot.Time(seconds)*1_000_000 }
+}
+
+func TestTurnsOfASessionThatTheCallerKeeps(t *testing.T) {
+	t.Parallel()
+	q := func(changes ...with) earshot.Message {
+		return said("q", "Bob", "<@U0BOT> and now?", append([]with{in("r"), after(100)}, changes...)...)
+	}
+	const since = "Since your last message, the following conversation took place (last 1 messages):\n---\nCarol: I restarted the workers\n---\nCurrent question: @earshot and now?"
+	carol := said("c", "Carol", "I restarted the workers", in("r"), after(50))
+	checkRules(t, []rule{
+		{
+			name: "what was said up to it is considered, and own messages are left out",
+			in:   where(asking("delta", asked(carol, said("o2", "earshot", "Noted.", in("r"), after(60)), q())...), elsewhere(2)),
+			is:   since, ledger: "r out considered",
+		},
+		{
+			name: "the time itself is processed",
+			in:   where(asking("delta", asked(carol, q())...), elsewhere(50)),
+			is:   "@earshot and now?", ledger: "c out considered",
+		},
+		{
+			name: "an own message is left out as its own",
+			in:   where(asking("delta", asked(carol, q())...), elsewhere(2)),
+			is:   since, ledger: "own out own-recorded",
+		},
+		{
+			name: "what was edited since is shown again",
+			in:   where(asking("delta", asked(said("d", "Dan", "it was the lock", in("r"), after(1), editedAt(70, 40)), q())...), elsewhere(2)),
+			is:   "Since your last message, the following conversation took place (last 1 messages):\n---\nDan: (edited) it was the lock\n---\nCurrent question: @earshot and now?",
+		},
+		{
+			name: "more than fifty are counted with what was left out and with what is not loaded",
+			in: where(asking("delta", func() []earshot.Message {
+				list := many(60, in("r"))
+				for i := range list {
+					list[i].Time = started + earshot.Time(10_000_000+i*1000)
+				}
+				return asked(append(list, q())...)
+			}()...), elsewhere(3), stored("r", 100)),
+			has: []string{"(last 50 of 99 messages; 49 earlier ones were left out):\n---\nAlice: number 011\n"},
+		},
+		{
+			name: "a session that is kept here goes first",
+			in:   where(again("delta", carol, q(seq(50))), elsewhere(90)),
+			is:   since,
+		},
+		{
+			name: "another frame begins anew",
+			in:   where(asking("standard", asked(carol, q())...), elsewhere(50)),
+			has:  []string{"[this thread]", "09:00 Alice: staging is down"},
+		},
+	})
+}
+
 func TestLaterTurns(t *testing.T) {
 	t.Parallel()
 	q := func(changes ...with) earshot.Message {

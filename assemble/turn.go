@@ -14,6 +14,8 @@ type turn struct {
 	isolated bool // the question carries [earshot.Isolation]
 	broken   bool // the session ends with this turn: it is full, or something it shows was deleted
 
+	elsewhere bool // the caller keeps the session, and has processed the conversation up to some time
+
 	msgs   []*msg // all, in the order of Position
 	rising bool   // their ids ascend
 	upTo   []*msg // those at or before the anchor
@@ -25,7 +27,7 @@ type turn struct {
 	answered map[earshot.MessageID]bool         // anchors of recorded turns that got a reply
 	recorded map[earshot.MessageID]bool         // replies of recorded turns
 	first    earshot.Position                   // of the first recorded turn's anchor
-	last     earshot.Position                   // of the last recorded turn's anchor
+	last     earshot.Position                   // of the last recorded turn's anchor, or up to which the caller has processed
 	summary  *earshot.Summary                   // nil when there is none, it covers what was deleted, or what it covers is shown
 	stands   bool                               // the summary stands for the messages that it covers
 
@@ -91,7 +93,7 @@ func Turn(in Input) (Result, error) {
 	t.broken = t.shownWasDeleted() || otherForm
 	session := t.sessionTokens()
 	full := session > in.Budget.Session
-	if in.Policy.Session && len(in.Conversation.Session) > 0 && !t.broken && !full {
+	if in.Conversation.Later(in.Policy) && !t.broken && !full {
 		res, err := t.assemble(session, true)
 		if !errors.Is(err, ErrBudgetTooSmall) {
 			return res, err

@@ -15,6 +15,9 @@ func (r *reader) delta(ctx context.Context, s assemble.Section) error {
 	if err != nil {
 		return err
 	}
+	if r.later() && len(r.state.Session) == 0 {
+		return r.sinceProcessed(ctx, belongs)
+	}
 	if err := r.revised(ctx); err != nil {
 		return err
 	}
@@ -36,6 +39,35 @@ func (r *reader) delta(ctx context.Context, s assemble.Section) error {
 		part = earshot.Whole()
 	}
 	return r.count(ctx, root, part)
+}
+
+// sinceProcessed keeps what was said or edited in the conversation since a caller that
+// keeps the session has processed it, as far as it is among the newest maxPast.
+func (r *reader) sinceProcessed(ctx context.Context, belongs func(earshot.Message) bool) error {
+	root, since := r.anchor.Root(), r.state.Processed
+	if root == "" && r.anchor.ReplyTo != "" {
+		return nil // conversation has read the whole tree of reply references
+	}
+	list, err := r.store.Newest(ctx, r.scope, earshot.ThreadOf(root), r.anchor.Position(), maxPast)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		if belongs(m) && max(m.Time, m.Edited) > since {
+			r.keep(m)
+		}
+	}
+	if len(list) < maxPast || list[0].Time <= since || root == "" && r.req.Channel.Kind != earshot.KindDM {
+		return nil
+	}
+	part := earshot.ThreadOf(root)
+	all, err := r.store.Count(ctx, r.scope, part, r.anchor.Position())
+	if err != nil {
+		return err
+	}
+	before, err := r.store.Count(ctx, r.scope, part, earshot.Position{Time: since + 1})
+	r.stored = append(r.stored, assemble.Stored{Thread: root, Count: all.Count - before.Count, From: since, To: all.To})
+	return err
 }
 
 // maxShown bounds how many messages of a manifest are looked up. A session's

@@ -65,7 +65,7 @@ func (r *reader) keep(list ...earshot.Message) {
 
 // later reports whether this is a later turn: the session may go on.
 func (r *reader) later() bool {
-	return r.req.Policy.Session && len(r.state.Session) > 0 && !r.req.NewEpoch
+	return r.state.Later(r.req.Policy) && !r.req.NewEpoch
 }
 
 // read reads what the turn's sections ask for.

@@ -41,6 +41,11 @@ type Request struct {
 	Conversation earshot.ConversationID
 	State        *assemble.Conversation
 
+	// Elsewhere says that the caller may keep the session itself and commit no turn: a
+	// stored conversation that no turn was committed in is then processed up to the
+	// last_processed_ts of its metadata. See [assemble.Conversation].Processed.
+	Elsewhere bool
+
 	// Finder searches the channel for the section recall; nil recalls nothing.
 	Finder Finder
 	// Failed is called with the error when the Finder fails; the turn then goes

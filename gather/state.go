@@ -14,6 +14,10 @@ import (
 // where the store is no [Conversations].
 var ErrNoConversations = errors.New("the store keeps no conversations, but the request names one")
 
+// metaProcessed is the key of a conversation's metadata that says up to when it has
+// been processed: a Slack ts.
+const metaProcessed = "last_processed_ts"
+
 // maxTurns is how many recorded turns are read: more than a transcript loads.
 const maxTurns = 200
 
@@ -41,6 +45,9 @@ func (r *reader) loadState(ctx context.Context) error {
 	}
 	c := &r.state
 	c.Cursor, c.Epoch = stored.Cursor, stored.Epoch
+	if r.req.Elsewhere && stored.Cursor == 0 { // a commit would have moved it
+		c.Processed, _ = earshot.ParseTime(stored.Metadata[metaProcessed])
+	}
 	manifest, err := st.Manifest(ctx, id)
 	if err != nil {
 		return err
@@ -111,7 +118,7 @@ func FormOf(t earshot.Turn) assemble.Frame {
 // began in, else the Request's, else the asker's, else the default.
 func (r *reader) zone(ctx context.Context) (string, error) {
 	switch {
-	case r.later():
+	case r.later() && len(r.state.Session) > 0:
 		return r.sessionZone, nil
 	case r.req.Zone != "":
 		return r.req.Zone, nil

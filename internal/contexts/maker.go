@@ -85,6 +85,7 @@ type Request struct {
 	Agent        earshot.Identity
 	Anchor       earshot.MessageID
 	Conversation earshot.ConversationID
+	Elsewhere    bool // as in [gather.Request]
 }
 
 // OverLimit is the answer where the anchor, its root and the instructions alone
@@ -105,7 +106,7 @@ func (m *Maker) request(r Request) (gather.Request, error) {
 	req := gather.Request{
 		Channel: r.Channel, Anchor: r.Anchor, Identity: r.Agent, Conversation: r.Conversation,
 		Policy: m.options.Policy, Budget: m.options.Budget, Counter: m.options.Count(), Instructions: m.options.Instructions,
-		Zone: r.Zone, DefaultZone: m.options.Zone, Attach: r.Attach, Text: r.Text, Finder: m.Finder(),
+		Elsewhere: r.Elsewhere, Zone: r.Zone, DefaultZone: m.options.Zone, Attach: r.Attach, Text: r.Text, Finder: m.Finder(),
 	}
 	if r.Policy != nil {
 		req.Policy = *r.Policy

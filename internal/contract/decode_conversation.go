@@ -13,7 +13,7 @@ func (r *reader) conversation(w *Conversation) assemble.Conversation {
 		return assemble.Conversation{}
 	}
 	const at = "conversation"
-	c := assemble.Conversation{Cursor: optional(w.Cursor), Epoch: r.count(at+".epoch", w.Epoch), Form: assemble.Frame(optional(w.Form))}
+	c := assemble.Conversation{Cursor: optional(w.Cursor), Epoch: r.count(at+".epoch", w.Epoch), Form: assemble.Frame(optional(w.Form)), Processed: r.timeOrEmpty(at+".processed", w.Processed)}
 	if s := w.Summary; s != nil {
 		c.Summary = &earshot.Summary{Text: required(r, at+".summary.text", s.Text), From: r.timeOrEmpty(at+".summary.from", s.From), To: r.timeOrEmpty(at+".summary.to", s.To), Turns: r.count(at+".summary.turns", s.Turns), By: optional(s.By)}
 	}

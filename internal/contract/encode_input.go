@@ -87,6 +87,9 @@ func timeText(t earshot.Time) string {
 
 func conversationWire(c assemble.Conversation) *Conversation {
 	w := &Conversation{Cursor: some(c.Cursor), Epoch: some(c.Epoch), Form: some(string(c.Form))}
+	if c.Processed != 0 {
+		w.Processed = some(c.Processed.String())
+	}
 	if s := c.Summary; s != nil {
 		w.Summary = &Summary{&s.Text, some(s.From.String()), some(s.To.String()), some(s.Turns), some(s.By)}
 	}

@@ -104,6 +104,8 @@ type (
 		Names    []*Named    `json:"names,omitempty"`
 		Attached []*Attached `json:"attached,omitempty"`
 		Form     *string     `json:"form,omitzero"` // the frame that the session was written in
+		// up to when a caller that keeps the session itself has processed the conversation
+		Processed *string `json:"processed,omitzero"`
 	}
 	Named struct {
 		ID   *string `json:"id"`

@@ -63,6 +63,7 @@ func (s *Service) Context(ctx context.Context, p access.Principal, r ContextRequ
 	if r.Open {
 		return s.open(ctx, p, a, r.Claim)
 	}
+	a.Elsewhere = true // who opens no turn commits none, and may keep the session
 	return s.makeContext(ctx, p, a)
 }
 

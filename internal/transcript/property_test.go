@@ -180,6 +180,7 @@ func input() *rapid.Generator[assemble.Input] {
 			c.Cursor = rapid.SampledFrom(in.Messages).Draw(t, "at").Seq
 		}
 		c.Epoch = rapid.IntRange(0, 3).Draw(t, "epoch")
+		c.Processed = instant().Draw(t, "processed")
 		if rapid.Bool().Draw(t, "summary") {
 			c.Summary = &earshot.Summary{Text: text().Draw(t, "summary text"), From: instant().Draw(t, "from"), To: instant().Draw(t, "to"), Turns: rapid.IntRange(0, 2).Draw(t, "turns")}
 		}

@@ -22,10 +22,11 @@ func (r *reader) state(x *scanner, _ entry) {
 		}
 	}
 	x.fields(map[string]func(){
-		"cursor": once("cursor", func() { r.cursor, r.cursorLine = x.word("a cursor"), x.line }),
-		"form":   once("form", func() { c.Form = assemble.Frame(x.word("a frame")) }),
-		"epoch":  once("epoch", func() { c.Epoch = int(x.integer("epoch")) }),
-		"folded": once("folded", func() { c.Folded = x.integer("folded") == 1 }),
+		"cursor":    once("cursor", func() { r.cursor, r.cursorLine = x.word("a cursor"), x.line }),
+		"form":      once("form", func() { c.Form = assemble.Frame(x.word("a frame")) }),
+		"epoch":     once("epoch", func() { c.Epoch = int(x.integer("epoch")) }),
+		"processed": once("processed", func() { c.Processed = x.time(r.date) }),
+		"folded":    once("folded", func() { c.Folded = x.integer("folded") == 1 }),
 		"shown": once("shown", func() {
 			for more := true; more && x.err == nil; more = x.accept(",") {
 				s := earshot.Shown{ID: earshot.MessageID(x.word("an id"))}
@@ -94,6 +95,9 @@ func (f *formatter) conversation(in *assemble.Input) {
 	}
 	if c.Epoch != 0 {
 		state = append(state, "epoch="+strconv.Itoa(c.Epoch))
+	}
+	if c.Processed != 0 {
+		state = append(state, "processed="+timeText(c.Processed, f.date))
 	}
 	if c.Folded {
 		state = append(state, "folded=1")

@@ -396,6 +396,7 @@ class Conversation(TypedDict, total=False):
     epoch: Optional[int]
     form: Optional[str]
     names: List[Named]
+    processed: Optional[str]
     session: List[Entry]
     shown: List[Shown]
     summary: Summary

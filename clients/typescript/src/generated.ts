@@ -344,6 +344,7 @@ export interface Conversation {
   epoch?: number | null | undefined;
   form?: string | null | undefined;
   names?: Named[] | undefined;
+  processed?: string | null | undefined;
   session?: Entry[] | undefined;
   shown?: Shown[] | undefined;
   summary?: Summary | undefined;
