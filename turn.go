@@ -92,6 +92,12 @@ type Turns interface {
 	// this scope, or the epoch is older than the conversation's; ErrNotFound when
 	// there is no such conversation.
 	CommitTurn(ctx context.Context, id ConversationID, t Turn) (int, error)
+	// AddReply records that a reply, which has replies have so far, became one more
+	// message: the message is put to the turn's replies and to what its epoch has shown.
+	// ErrConflict when the turn has other replies by then, and when the message is
+	// deleted or the epoch has shown it. ErrNotFound when there is no such turn, or no
+	// message id.
+	AddReply(ctx context.Context, id ConversationID, number int, have []MessageID, reply Shown) error
 	// Turns returns the newest limit turns (0: all), oldest first, without session
 	// and ledger.
 	Turns(ctx context.Context, id ConversationID, limit int) ([]Turn, error)

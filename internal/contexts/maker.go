@@ -76,6 +76,9 @@ type Settings struct {
 	Zone         string // IANA name; see [gather.Request.Zone]
 	Attach       []earshot.ArtifactID
 	Text         string // what the anchor is read as saying; "" means what it says
+	// Posted are the agent's messages after the anchor when a turn was first opened, nil
+	// where none was yet: no context has them, and none is that turn's reply.
+	Posted []earshot.MessageID
 }
 
 // A Request says for which message a context is made, and as whom.

@@ -274,6 +274,10 @@ func (st *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, t ea
 	return st.step().CommitTurn(ctx, id, t)
 }
 
+func (st *Store) AddReply(ctx context.Context, id earshot.ConversationID, number int, have []earshot.MessageID, reply earshot.Shown) error {
+	return st.step().AddReply(ctx, id, number, have, reply)
+}
+
 func (st *Store) PutBlob(ctx context.Context, s earshot.Scope, of earshot.MessageID, id earshot.ArtifactID, b earshot.Blob) error {
 	return st.step().PutBlob(ctx, s, of, id, b)
 }

@@ -165,7 +165,10 @@ func (s *Service) PostChatMessage(ctx context.Context, p access.Principal, id st
 			return m, false, err
 		}
 		if change == earshot.New || change == earshot.Edited || stored.Text == text(n.Text) {
-			return chatMessage(stored, self), change == earshot.New, nil
+			if n.Role == earshot.Assistant {
+				err = s.takeEchoes(ctx, p, c.ID.Scope, []earshot.Message{stored})
+			}
+			return chatMessage(stored, self), change == earshot.New, err
 		}
 	}
 	return m, false, &visible.Refusal{Kind: visible.Conflict, Code: "busy", Detail: "others change this message right now; try again"}

@@ -138,7 +138,28 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 		return s.repeated(ctx, done, &r)
 	}
 	s.options.Committed()
-	return Committed{done.ID, done.Conversation, done.Turn.Number, done.Anchor, r.ids(), false}, nil
+	replies := r.ids()
+	if len(replies) == 0 {
+		if replies, err = s.echoed(ctx, d, done.Turn.Number, anchors[0], identity); err != nil {
+			return Committed{}, err
+		}
+	}
+	return Committed{done.ID, done.Conversation, done.Turn.Number, done.Anchor, replies, false}, nil
+}
+
+// echoed returns which of the stored messages a turn's reply became, which was committed
+// without ids.
+func (s *Service) echoed(ctx context.Context, d earshot.Draft, number int, anchor earshot.Message, self earshot.Identity) ([]earshot.MessageID, error) {
+	post, err := s.posting(ctx, earshot.QueuedTurn{ID: d.ID, Conversation: d.Conversation, Anchor: anchor.ID, Number: number}, anchor, self)
+	if err != nil || post == nil {
+		return nil, err
+	}
+	settings, err := decodeSettings(d.Asked)
+	if err != nil && !errors.Is(err, errReadAs) {
+		return nil, err
+	}
+	err = s.takeStored(ctx, post, settings.Posted)
+	return post.replies, err
 }
 
 // aborted is the answer to a commit of a turn that was given up.

@@ -107,7 +107,31 @@ func (s *Service) events(ctx context.Context, p access.Principal, events []Event
 	if err := t.flush(ctx, t.order...); err != nil {
 		return nil, err
 	}
-	return t.told, t.learn(ctx, events)
+	if err := t.learn(ctx, events); err != nil {
+		return nil, err
+	}
+	return t.told, t.echoes(ctx, events)
+}
+
+// echoes takes what the batch has of replies that were committed without ids. What is
+// told again counts: who told it first may have died before.
+func (t *telling) echoes(ctx context.Context, events []Event) error {
+	for _, c := range t.order {
+		var said []earshot.Message
+		for i, e := range events {
+			told := t.told[i]
+			if e.Type == Said && told.Channel == c.channel.Scope() && (told.Change == earshot.New || told.Change == earshot.Same) {
+				said = append(said, e.Message)
+			}
+		}
+		if len(said) == 0 {
+			continue
+		}
+		if err := t.takeEchoes(ctx, t.p, c.channel.Scope(), said); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // check refuses an event that lacks something or breaks a bound. The path is that

@@ -53,6 +53,11 @@ func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.R
 	if d.Prompt, err = inputref.Prompt(c.Input, c.Result, turns, false); err != nil {
 		return Context{}, err
 	}
+	if a.Posted == nil {
+		if a.Posted, err = s.posted(ctx, a.Conversation, anchorOf(c.Input), a.Agent); err != nil {
+			return Context{}, err
+		}
+	}
 	if d.Asked, err = encodeSettings(a.Settings, opening{Edited: anchorOf(c.Input).Edited, Hold: int(claim.Hold.Seconds()), Replaces: claim.replaces}); err != nil {
 		return Context{}, err
 	}
@@ -128,6 +133,7 @@ type settingsJSON struct {
 	Zone         string               `json:"zone,omitzero"`
 	Attach       []earshot.ArtifactID `json:"attach,omitempty"`
 	ReadAs       bool                 `json:"read_as,omitzero"` // there was a Text
+	Posted       []earshot.MessageID  `json:"posted,omitzero"`
 	opening
 }
 
@@ -141,7 +147,7 @@ type opening struct {
 func (o opening) hold() time.Duration { return time.Duration(o.Hold) * time.Second }
 
 func encodeSettings(h contexts.Settings, o opening) ([]byte, error) {
-	w := settingsJSON{opening: o, Budget: h.Budget, Instructions: h.Instructions, Zone: h.Zone, Attach: h.Attach, ReadAs: h.Text != ""}
+	w := settingsJSON{opening: o, Budget: h.Budget, Instructions: h.Instructions, Zone: h.Zone, Attach: h.Attach, ReadAs: h.Text != "", Posted: h.Posted}
 	if h.Policy != nil {
 		policy, err := json.Marshal(*h.Policy, json.Deterministic(true))
 		if err != nil {
@@ -178,9 +184,9 @@ func decodeSettings(data []byte) (contexts.Settings, error) {
 		return contexts.Settings{}, fmt.Errorf("how a context was asked for: %w", err)
 	}
 	if w.ReadAs {
-		return contexts.Settings{}, errReadAs
+		return contexts.Settings{Posted: w.Posted}, errReadAs
 	}
-	h := contexts.Settings{Budget: w.Budget, Instructions: w.Instructions, Zone: w.Zone, Attach: w.Attach}
+	h := contexts.Settings{Budget: w.Budget, Instructions: w.Instructions, Zone: w.Zone, Attach: w.Attach, Posted: w.Posted}
 	var err error
 	if w.Policy != nil {
 		p, e := contract.ReadPolicy(w.Policy)

@@ -196,6 +196,56 @@ var turnCases = []testCase{
 		s.check(err)
 		s.equal("what cannot be stored", got.Session, exchange("\u2400\ufffd"))
 	}},
+	{"a committed reply becomes messages one by one", func(s *suite) {
+		s.opened("m1", "")
+		first := turn(1, "one")
+		first.Answer.Replies = nil
+		first = s.commit("m1", first)
+		second := s.commit("m1", turn(2, "two"))
+		add := func(number int, id earshot.MessageID, have ...earshot.MessageID) error {
+			return s.AddReply(s.Context(), s.conversation("m1"), number, have, earshot.Shown{ID: id, Revision: 7})
+		}
+		s.check(add(0, "e1"))
+		wantError(s.T, add(0, "e2"), earshot.ErrConflict) // it has e1
+		wantError(s.T, add(0, "e1", "e1"), earshot.ErrConflict)
+		wantError(s.T, add(0, "m2", "e1"), earshot.ErrConflict) // the second turn shows it
+		wantError(s.T, add(2, "e2"), earshot.ErrNotFound)
+		wantError(s.T, add(0, "", "e1"), earshot.ErrNotFound)
+		wantError(s.T, s.AddReply(s.Context(), s.conversation("other"), 0, nil, earshot.Shown{ID: "e2"}), earshot.ErrNotFound)
+		s.check(add(0, "e2", "e1"))
+		first.Answer.Replies = []earshot.MessageID{"e1", "e2"}
+		first.Shown = append(first.Shown, earshot.Shown{ID: "e1", Revision: 7}, earshot.Shown{ID: "e2", Revision: 7})
+		got, err := s.Turn(s.Context(), s.conversation("m1"), 0)
+		s.check(err)
+		s.equal("turn", got, first)
+		m, err := s.Manifest(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("shown", m.Shown, append(first.Shown[:len(first.Shown):len(first.Shown)], second.Shown...))
+	}},
+	{"a reply that was added is a part of its epoch", func(s *suite) {
+		s.opened("m1", "")
+		s.commit("m1", turn(1, "one"))
+		s.record(said(50, "posted"), said(51, "posted too"))
+		s.check(s.AddReply(s.Context(), s.conversation("m1"), 0, []earshot.MessageID{"r1", "r2"}, earshot.Shown{ID: "m50"}))
+		s.record(tombstone(51), tombstone(50))
+		c, err := s.Conversation(s.Context(), s.conversation("m1"))
+		s.check(err)
+		s.equal("epoch", c.Epoch, 1)
+		wantError(s.T, s.AddReply(s.Context(), s.conversation("m1"), 0, []earshot.MessageID{"r1", "r2", "m50"}, earshot.Shown{ID: "m51"}), earshot.ErrConflict)
+	}},
+	{"of several messages that a reply may have become one is added", func(s *suite) {
+		s.opened("m1", "")
+		t := turn(1, "one")
+		t.Answer.Replies = nil
+		s.commit("m1", t)
+		errs := together(8, func(i int) error {
+			return s.AddReply(s.Context(), s.conversation("m1"), 0, nil, earshot.Shown{ID: earshot.MessageID(fmt.Sprint("e", i))})
+		})
+		s.equal("refused", len(errs), 7)
+		for _, err := range errs {
+			wantError(s.T, err, earshot.ErrConflict)
+		}
+	}},
 	{"a turn that comes too late changes nothing", func(s *suite) {
 		s.opened("m1", "")
 		s.opened("m2", "")

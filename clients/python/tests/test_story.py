@@ -88,6 +88,15 @@ class StoryTest(unittest.TestCase):
         usage = self.earshot.api.usage(channel=self.channel)
         self.assertEqual((usage["total"]["turns"], usage["total"]["input"]), (1, 10))
 
+    def test_the_echo_of_a_reply_without_ids_is_not_shown_again(self):
+        with self.earshot.turn(self.channel, "3") as turn:
+            turn.commit("Since nine & a bit.")
+        self.earshot.message(self.channel, said(4, "BOT", "Since nine &amp; a bit.", 1) | {"author": {"id": "BOT", "name": "helper"}})
+        self.earshot.message(self.channel, said(5, "Bob", "<@BOT> and now?", 1))
+        with self.earshot.turn(self.channel, "5") as turn:
+            self.assertEqual(turn.prompt.count("Since nine"), 1)
+            turn.commit("Still.")
+
     def test_a_turn_whose_answer_fails_is_aborted(self):
         with self.assertRaisesRegex(RuntimeError, "no model"):
             with self.earshot.turn(self.channel, "3") as turn:

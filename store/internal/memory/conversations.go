@@ -218,6 +218,33 @@ func (s *Store) commit(c *conversation, done rule.Commit) {
 	s.queue.hasRead(c.ID, done.Turn.Epoch, done.Read)
 }
 
+// AddReply implements [earshot.Turns].
+func (s *Store) AddReply(ctx context.Context, id earshot.ConversationID, number int, have []earshot.MessageID, reply earshot.Shown) error {
+	id = rule.Conversation(id)
+	return s.write(ctx, func() error {
+		c, err := s.conversation(id)
+		if err != nil {
+			return err
+		}
+		if number < 0 || number >= len(c.turns) {
+			return rule.NoCommitted(id, number)
+		}
+		a := rule.Addition{Have: have, Reply: reply}.Clean()
+		a.Gone = s.anyDeleted(id.Scope, []earshot.MessageID{a.Reply.ID})
+		for _, t := range c.turns {
+			a.Shown = a.Shown || t.Epoch == c.turns[number].Epoch && slices.ContainsFunc(t.Shown, func(x earshot.Shown) bool { return x.ID == a.Reply.ID })
+		}
+		turn, err := a.To(rule.CloneTurn(c.turns[number]))
+		if err != nil {
+			return err
+		}
+		turn.Shown = append(turn.Shown, a.Reply)
+		c.turns[number] = turn
+		s.queue.hasRead(id, turn.Epoch, []earshot.MessageID{a.Reply.ID})
+		return nil
+	})
+}
+
 // Turns implements [earshot.Turns].
 func (s *Store) Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error) {
 	var out []earshot.Turn

@@ -20,6 +20,7 @@ var onDiskAlone = map[string]string{
 	"CreateConversation": "what its creator says of a conversation, not what was said in it",
 	"Conversation":       "reads",
 	"MergeMetadata":      "what the agent notes of a conversation, not what was said",
+	"AddReply":           "ids",
 	"Manifest":           "reads",
 	"Session":            "reads",
 	"Turn":               "reads",

@@ -42,6 +42,33 @@ func CheckTurn(t earshot.Turn) (earshot.Turn, error) {
 	return t, nil
 }
 
+// An Addition is a call of [earshot.Turns.AddReply] with what it depends on.
+type Addition struct {
+	Have  []earshot.MessageID
+	Reply earshot.Shown
+	Gone  bool // the message is deleted
+	Shown bool // the turn's epoch has shown it
+}
+
+// Clean returns the addition normalised.
+func (a Addition) Clean() Addition {
+	a.Have = clean(a.Have, text[earshot.MessageID])
+	a.Reply.ID = text(a.Reply.ID)
+	return a
+}
+
+// To returns a committed turn with one more reply. What it shows is the engine's.
+func (a Addition) To(t earshot.Turn) (earshot.Turn, error) {
+	switch {
+	case a.Reply.ID == "":
+		return t, fmt.Errorf("a reply without an id: %w", earshot.ErrNotFound)
+	case a.Gone, a.Shown, !slices.Equal(nonEmpty(a.Have), nonEmpty(t.Answer.Replies)):
+		return t, fmt.Errorf("message %s cannot become a reply of turn %d any more: %w", a.Reply.ID, t.Number, earshot.ErrConflict)
+	}
+	t.Answer.Replies = append(slices.Clone(t.Answer.Replies), a.Reply.ID)
+	return t, nil
+}
+
 // CloneTurn returns a copy of t that shares nothing with it.
 func CloneTurn(t earshot.Turn) earshot.Turn {
 	t.Answer.Replies = slices.Clone(t.Answer.Replies)

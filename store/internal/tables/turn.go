@@ -78,6 +78,49 @@ func (t *Tx) commitTurn(done rule.Commit) error {
 	return nil
 }
 
+// AddReply implements [earshot.Turns].
+func (s *Store) AddReply(ctx context.Context, id earshot.ConversationID, number int, have []earshot.MessageID, reply earshot.Shown) error {
+	id = rule.Conversation(id)
+	return s.engine.Apply(ctx, "add a reply", func(ctx context.Context, t *Tx) error {
+		a := rule.Addition{Have: have, Reply: reply}.Clean()
+		var c Conversation
+		var turn earshot.Turn
+		found := false
+		t.Shared(id.Scope)
+		c.Ask(t, id, t.SQL.Lock)
+		t.Ask(`SELECT `+rule.TurnColumns+` FROM turn`+OfConversation+` AND number = $6`, Own(id, id.Name, number), func(row Row) error {
+			found = true
+			return scanTurn(row, &turn)
+		})
+		t.AskDeleted(id.Scope, []earshot.MessageID{a.Reply.ID}, &a.Gone)
+		if err := c.orNotFound(t.Send(ctx), id); err != nil {
+			return err
+		}
+		if !found {
+			return rule.NoCommitted(id, number)
+		}
+		shown := 0
+		t.Ask(`SELECT count(*) FROM manifest`+OfConversation+` AND epoch = $6 AND turn = $7`, Own(id, id.Name, turn.Epoch, number), One(new(bool), &shown))
+		t.Ask(`SELECT 1 FROM manifest`+OfConversation+` AND epoch = $6 AND message = $7 LIMIT 1`, Own(id, id.Name, turn.Epoch, string(a.Reply.ID)), One(&a.Shown, new(int)))
+		if err := t.Send(ctx); err != nil {
+			return err
+		}
+		turn, err := a.To(turn)
+		if err != nil {
+			return err
+		}
+		values, err := rule.TurnValues(turn)
+		if err != nil {
+			return err
+		}
+		t.Write(`UPDATE turn SET replies = $6`+OfConversation+` AND number = $7`, Own(id, id.Name, values[2], number)...)
+		t.Rows(`manifest (agent, platform, workspace, channel, conversation, epoch, turn, n, message, revision)`, Own(id, id.Name, turn.Epoch, number),
+			[][]any{{shown, string(a.Reply.ID), int64(a.Reply.Revision)}})
+		t.hasRead(id, turn.Epoch, []earshot.MessageID{a.Reply.ID})
+		return t.Send(ctx)
+	})
+}
+
 // Turns implements [earshot.Turns].
 func (s *Store) Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error) {
 	limit = bound(limit)
