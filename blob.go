@@ -31,4 +31,7 @@ type Blobs interface {
 	PutBlob(ctx context.Context, s Scope, of MessageID, id ArtifactID, b Blob) error
 	// Blob returns the blob with this hash, or ErrNotFound.
 	Blob(ctx context.Context, s Scope, sha256 string) (Blob, error)
+	// FileBlob returns the blob of a file, whichever message it was put for; of
+	// several the one put last. ErrNotFound where there is none.
+	FileBlob(ctx context.Context, s Scope, id ArtifactID) (Blob, error)
 }

@@ -136,6 +136,11 @@ func (st *Store) Turn(ctx context.Context, id earshot.ConversationID, number int
 	return x, st.read(1, err)
 }
 
+func (st *Store) FileBlob(ctx context.Context, s earshot.Scope, id earshot.ArtifactID) (earshot.Blob, error) {
+	x, err := st.step().FileBlob(ctx, s, id)
+	return x, st.read(1, err)
+}
+
 func (st *Store) Blob(ctx context.Context, s earshot.Scope, sha256 string) (earshot.Blob, error) {
 	x, err := st.step().Blob(ctx, s, sha256)
 	return x, st.read(1, err)

@@ -84,6 +84,21 @@ func (x *Files) Load(ctx context.Context, s earshot.Scope, of earshot.MessageID,
 	return m, l.sum, nil
 }
 
+// Take brings a file that somebody has handed over into the form in which Load returns
+// one. The declared type may be "".
+func (x *Files) Take(ctx context.Context, data []byte, declared string) (llm.Media, string, error) {
+	if err := take(ctx, x.slots); err != nil {
+		return llm.Media{}, "", err
+	}
+	defer func() { <-x.slots }()
+	m, err := x.convert(ctx, data, bare(declared))
+	if err != nil {
+		return llm.Media{}, "", err
+	}
+	sum := sha256.Sum256(data)
+	return m, hex.EncodeToString(sum[:]), nil
+}
+
 // Forget drops what was loaded for a message, because it was deleted.
 func (x *Files) Forget(s earshot.Scope, of earshot.MessageID) { x.cache.forget(s, of) }
 

@@ -67,6 +67,30 @@ var blobCases = []testCase{
 			s.equal(hash, bytes.Equal(got.Data, data), true)
 		}
 	}},
+	{"the blob of a file is found by the file's id", func(s *suite) {
+		s.record(sharing(1, "F1", "F2"), sharing(2, "F1"))
+		find := func(id earshot.ArtifactID) (string, error) {
+			b, err := s.FileBlob(s.Context(), s.scope, id)
+			return b.SHA256, err
+		}
+		_, err := find("F1")
+		wantError(s.T, err, earshot.ErrNotFound)
+		s.keep(1, "F1", "aa")
+		s.keep(1, "F2", "bb")
+		s.keep(2, "F1", "cc")
+		got, err := s.FileBlob(s.Context(), s.scope, "F1")
+		s.check(err)
+		s.equal("the one put last", got, blobOf("cc"))
+		s.record(tombstone(2))
+		hash, err := find("F1")
+		s.check(err)
+		s.equal("after its message is gone", hash, "aa")
+		s.record(tombstone(1))
+		for _, id := range []earshot.ArtifactID{"F1", "F2", "F9"} {
+			_, err := find(id)
+			wantError(s.T, err, earshot.ErrNotFound)
+		}
+	}},
 	{"a blob needs a hash, a file of a message that is stored, and room", func(s *suite) {
 		s.record(sharing(1, "F1"), sharing(2, "F1"), tombstone(2), tombstone(3))
 		for name, c := range map[string]struct {

@@ -122,6 +122,31 @@ func (x *blobs) prune(before earshot.Time) {
 	}
 }
 
+// FileBlob implements [earshot.Blobs].
+func (s *Store) FileBlob(ctx context.Context, scope earshot.Scope, id earshot.ArtifactID) (earshot.Blob, error) {
+	id = rule.ID(id)
+	var found *blob
+	err := s.read(ctx, func() error {
+		if c := s.channels[rule.Scope(scope)]; c != nil {
+			for f, hash := range c.blobs.files {
+				if b := c.blobs.stored[hash]; f.id == id && b != nil && (found == nil || b.put > found.put) {
+					found = b
+				}
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return earshot.Blob{}, err
+	case found == nil:
+		return earshot.Blob{}, rule.NoFileBlob(id)
+	}
+	out := found.Blob
+	out.Data = slices.Clone(out.Data)
+	return out, nil
+}
+
 // Blob implements [earshot.Blobs].
 func (s *Store) Blob(ctx context.Context, scope earshot.Scope, sha256 string) (earshot.Blob, error) {
 	hash := rule.ID(sha256)

@@ -245,6 +245,11 @@ func (s *Store) PutBlob(ctx context.Context, scope earshot.Scope, of earshot.Mes
 	return s.of(scope).PutBlob(ctx, scope, of, id, b)
 }
 
+// FileBlob implements [earshot.Blobs].
+func (s *Store) FileBlob(ctx context.Context, scope earshot.Scope, id earshot.ArtifactID) (earshot.Blob, error) {
+	return s.of(scope).FileBlob(ctx, scope, id)
+}
+
 // Blob implements [earshot.Blobs].
 func (s *Store) Blob(ctx context.Context, scope earshot.Scope, sha256 string) (earshot.Blob, error) {
 	return s.of(scope).Blob(ctx, scope, sha256)

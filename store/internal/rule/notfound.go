@@ -52,5 +52,10 @@ func NoneDue() error { return fmt.Errorf("claim a summary: %w", earshot.ErrNotFo
 // NoResume is the error for a key without a resume state.
 func NoResume(key string) error { return fmt.Errorf("resume state %q: %w", key, earshot.ErrNotFound) }
 
+// NoFileBlob is the error for a file without a blob.
+func NoFileBlob(id earshot.ArtifactID) error {
+	return fmt.Errorf("the blob of file %q: %w", id, earshot.ErrNotFound)
+}
+
 // NoBlob is the error for a blob.
 func NoBlob(sha256 string) error { return fmt.Errorf("blob %q: %w", sha256, earshot.ErrNotFound) }

@@ -28,6 +28,22 @@ func (t *tx) DeleteBlobs(n *int, which string, args ...any) {
 	t.Count(n, `DELETE FROM blob`+tables.In+which, args...)
 }
 
+// FileBlob implements [earshot.Blobs].
+func (s *Store) FileBlob(ctx context.Context, scope earshot.Scope, id earshot.ArtifactID) (earshot.Blob, error) {
+	id = rule.ID(id)
+	found, err := tables.List(ctx, s, "read the blob of a file", `SELECT b.sha256, b.type, b.name, d.data
+		FROM blob_file f JOIN blob b USING (platform, workspace, channel, sha256) JOIN blob_data d ON d.id = b.id
+		WHERE f.platform = ? AND f.workspace = ? AND f.channel = ? AND f.artifact = ? ORDER BY b.put DESC LIMIT 1`, tables.Args(rule.Scope(scope), string(id)),
+		func(rows tables.Row, b *earshot.Blob) error { return rows.Scan(&b.SHA256, &b.Type, &b.Name, &b.Data) })
+	if err != nil {
+		return earshot.Blob{}, err
+	}
+	if len(found) == 0 {
+		return earshot.Blob{}, rule.NoFileBlob(id)
+	}
+	return found[0], nil
+}
+
 // Blob implements [earshot.Blobs].
 func (s *Store) Blob(ctx context.Context, scope earshot.Scope, sha256 string) (earshot.Blob, error) {
 	return s.ReadBlob(ctx, `SELECT sha256, type, name, data FROM blob JOIN blob_data USING (id)`, scope, sha256)
