@@ -165,3 +165,35 @@ func promptsWithEverything(t *testing.T, p assemble.Policy, counter assemble.Cou
 	}
 	return all.String()
 }
+
+// A policy that gives no files promises none.
+func TestAGuidePromisesFilesWhereThePolicyGivesThem(t *testing.T) {
+	t.Parallel()
+	for _, p := range assemble.Policies() {
+		in := asking(p.Name, said("a", "Alice", "<@U0BOT> why?"))
+		promises := []string{"messages or a file by id", "Ask for a file"}
+		if p.Frame != assemble.Log {
+			promises = append(promises, "some of them are given to you")
+		}
+		whole, err := assemble.Turn(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		media := func(s assemble.Section) bool { return s.Section == assemble.Media }
+		in.Policy.First, in.Policy.Later = slices.DeleteFunc(in.Policy.First, media), slices.DeleteFunc(in.Policy.Later, media)
+		bare, err := assemble.Turn(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, promise := range promises {
+			if !strings.Contains(whole.System, promise) || strings.Contains(bare.System, promise) {
+				t.Errorf("%s: %q", p.Name, promise)
+			}
+		}
+		counter := counterNamed("o200k")
+		less := whole.Tokens.Sections[assemble.Guide] - bare.Tokens.Sections[assemble.Guide]
+		if want := counter.Count(whole.System) - counter.Count(bare.System); less < want-3 || less > want+3 {
+			t.Errorf("%s: the guide is charged %d tokens less and has %d less", p.Name, less, want)
+		}
+	}
+}
