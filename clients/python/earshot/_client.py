@@ -127,16 +127,18 @@ class Earshot:
 
         The claim is held by a heartbeat while ask and post run, and for hold seconds after a
         process died. Who calls answer meanwhile waits for that long. turn.stopped is set, and
-        turn.state says why, when the question is deleted or edited: an edited one is asked
-        again, at most tries times.
+        turn.state says why, when the question is deleted or edited, or somebody else has it;
+        what ask raises then is ignored. An edited question is asked again, at most tries times;
+        then Conflict (code changed) is raised.
 
         With post, the reply is posted first and then committed with the id that post returns.
         post may take a second argument, a key that is the same for each attempt to answer this
         question: give it to the platform, so that it posts once (Discord's nonce) or so that the
         post can be found (Slack's metadata). find takes the key and returns the post that has
         it, {"id": ..., "text": ...}, or None if there is none: it is called after a process died
-        while it posted. Without find, Interrupted is raised then and nothing is posted. An error
-        of post is raised; since the post may have arrived, the next answer looks for it.
+        while it posted. Without find, Interrupted is raised then and nothing is posted, unless
+        again=True insists. An error of post is raised; since the post may have arrived, the claim
+        is not given up: it runs out, and the next answer looks for the post.
 
         Without post, the turn is committed first, and the caller posts what is returned; if the
         conversation has gone on, ask is called again with the context as it is then, at most
@@ -149,14 +151,14 @@ class Earshot:
             if turn is None:
                 return None
             with turn:
-                found = turn._arrived(find) if post else None
+                found = turn._arrived(find, options.get("again")) if post else None
                 if found:
                     return turn._finish(found["text"], [found["id"]], tries)
-                reply = ask(turn)
-                state = turn.renew(hold=hold, posting=post is not None)["state"]
-                if state == "cancelled":
+                reply = turn._asked(ask)
+                state = turn.state if reply is None else turn._checked(hold, posting=post is not None)
+                if state in ("cancelled", "lost"):
                     return None
-                if state == "open":
+                if state == "open" and reply is not None:
                     if post is None:
                         try:
                             turn.commit(reply)
@@ -175,10 +177,10 @@ class Earshot:
                     posted = post(reply, turn.key) if _takes_two(post) else post(reply)
                     return turn._finish(reply, [posted] if posted else None, tries)
             try:
-                turn = self._claim(channel, anchor, hold, options)  # the question was edited
+                turn = self._claim(channel, anchor, hold, options) if left else None  # the question was edited
             except NotFound:
                 return None  # and deleted since
-        return None
+        raise Conflict(409, "changed", "the question was edited each time that it was asked")
 
     def _claim(self, channel: str, anchor: str, hold: int, options: Dict[str, Any]) -> Optional[Turn]:
         """Opens a turn, or returns None where the question is answered, or still held by
@@ -188,7 +190,9 @@ class Earshot:
             try:
                 return self.turn(channel, anchor, **dict(options, hold=hold))
             except Conflict as conflict:
-                if conflict.code != "answering" or time.monotonic() >= until:
+                if conflict.code not in ("answered", "answering"):
+                    raise
+                if conflict.code == "answered" or time.monotonic() >= until:
                     return None
                 self._transport.pause(max(0.1, min(conflict.retry_after, 1.0)))
 
@@ -406,9 +410,9 @@ class Turn(Context):
     holds the claim to its question; in a with statement a heartbeat renews it.
 
     key is the same for every turn for this question until it is answered. interrupted is set
-    where an earlier holder was about to post and was not heard of again. state is what the
-    heartbeat heard last; stopped is set once it is not "open": cancelled (the question was
-    deleted), changed (it was edited), or lost (somebody else has it by now).
+    where an earlier holder was about to post and was not heard of again. state is what was heard
+    last, mostly by the heartbeat; stopped is set once it is not "open": cancelled (the question
+    was deleted), changed (it was edited), or lost (somebody else has it by now).
     """
 
     def __init__(self, earshot: Earshot, answer: wire.ContextAnswer, hold: Optional[int] = None) -> None:
@@ -435,8 +439,8 @@ class Turn(Context):
         wait = max(1, min(20, (self._hold or 900) // 3, int(self.earshot._transport.timeout / 2)))
         while not self.ended and self.state == "open":
             try:
-                self.renew(hold=self._hold, wait=wait)
-            except Conflict:
+                self.renew(wait=wait)
+            except (Conflict, NotFound):
                 return
             except EarshotError:
                 self.earshot._transport.pause(1.0)  # the claim may run out meanwhile; the commit says so
@@ -456,6 +460,9 @@ class Turn(Context):
         except Conflict:
             self._heard("lost")
             raise
+        except NotFound:  # its channel was erased
+            self._heard("cancelled")
+            raise
         self.expires = at["expires"]
         self._heard(at["state"])
         return at
@@ -465,9 +472,27 @@ class Turn(Context):
             self.state = state
             self.stopped.set()
 
-    def _arrived(self, find: Optional[Callable[[str], Optional[Dict[str, str]]]]) -> Optional[Dict[str, str]]:
+    def _asked(self, ask: Callable[[Turn], str]) -> Optional[str]:
+        """What ask replies; None if it failed since it was told to stop."""
+        try:
+            return ask(self)
+        except Exception:
+            if self.state == "open":
+                raise
+            return None
+
+    def _checked(self, hold: int, *, posting: bool) -> str:
+        """The state after the model was asked."""
+        try:
+            return self.renew(hold=hold, posting=posting)["state"]
+        except (Conflict, NotFound):
+            return self.state
+
+    def _arrived(
+        self, find: Optional[Callable[[str], Optional[Dict[str, str]]]], again: bool = False
+    ) -> Optional[Dict[str, str]]:
         """The post of an earlier holder who died, where there is one."""
-        if self.interrupted is None:
+        if self.interrupted is None or (again and find is None):
             return None
         if find is None:
             raise Interrupted(
@@ -512,6 +537,8 @@ class Turn(Context):
             return
         try:
             self.abort()
+        except NotFound:
+            pass  # its channel was erased
         except EarshotError:
             if error is None:
                 raise  # else the first error is the one to tell; the turn expires by itself

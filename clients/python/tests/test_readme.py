@@ -19,7 +19,7 @@ class ReadmeTest(unittest.TestCase):
 
         def say(channel, text):
             said.append((channel, text))
-            return "3"
+            return "4"
 
         names = {"model": model, "say": say, "print": lambda *args: shown.append(args)}
         blocks = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)

@@ -94,6 +94,8 @@ export class Earshot {
   /** One method for each operation of the HTTP API. */
   readonly api: Operations;
   readonly url: string;
+  /** @internal Milliseconds that an answer may take. */
+  readonly timeout: number;
   readonly #workspace: string | undefined;
   readonly #platform: string | undefined;
   readonly #agent: string | undefined;
@@ -104,6 +106,7 @@ export class Earshot {
     if (!key) throw new TypeError("a key is needed: pass one or set EARSHOT_KEY; earshot key create makes one");
     const transport = new Transport(options.url || environment("EARSHOT_URL") || "http://127.0.0.1:7301", key, options);
     this.url = transport.url;
+    this.timeout = transport.timeout;
     this.api = new Operations(transport);
     this.#workspace = options.workspace;
     this.#platform = options.platform;
@@ -166,15 +169,17 @@ export class Earshot {
    *
    * The claim is held by a heartbeat while ask and post run, and for `hold` seconds (60) after a
    * process died. Who calls answer meanwhile waits for that long. `turn.signal` is aborted, and
-   * `turn.state` says why, when the question is deleted or edited: an edited one is asked again, at
-   * most `tries` times (3). What ask throws then is ignored.
+   * `turn.state` says why, when the question is deleted or edited, or somebody else has it; what ask
+   * throws then is ignored. An edited question is asked again, at most `tries` times (3); then it fails
+   * with Conflict (code changed).
    *
    * With `post`, the reply is posted first and then committed with the id that post returns. Its
    * second argument is a key that is the same for each attempt to answer this question: give it to the
    * platform, so that it posts once (Discord's nonce) or so that the post can be found (Slack's
    * metadata). `find` takes the key and returns the post that has it, or undefined if there is none:
    * it is called after a process died while it posted. Without find, it fails with Interrupted then
-   * and nothing is posted. If post fails, the post may have arrived: the next answer looks for it.
+   * and nothing is posted, unless `again` insists. If post fails, the post may have arrived: the claim
+   * is not given up; it runs out, and the next answer looks for the post.
    *
    * Without `post`, the turn is committed first, and the caller posts what is returned; if the
    * conversation has gone on, ask is called again with the context as it is then, at most `tries` times.
@@ -182,28 +187,25 @@ export class Earshot {
   async answer(channel: string, anchor: string, ask: (turn: Turn) => string | Promise<string>, options: AnswerOptions & CallOptions = {}): Promise<string | undefined> {
     const { post, find, tries = 3, hold = 60, ...rest } = options;
     if (tries < 1) throw new TypeError("tries must be at least 1");
+    const by = { key: rest.key };
     let turn = await this.#claim(channel, anchor, { ...rest, hold });
-    for (let n = 1; turn && n <= tries; n++) {
+    for (let n = 1; n <= tries; n++) {
+      if (!turn) return undefined;
       const held: Turn = turn;
-      held.keep();
+      held.keep(by);
       try {
-        const found = post && held.interrupted ? await held.arrived(find) : undefined;
-        if (found) return await held.finish(found.text, [found.id], tries);
-        let reply: string | undefined;
-        try {
-          reply = await ask(held);
-        } catch (error) {
-          if (held.state === "open") throw error; // else it was told to stop
-        }
-        const state = reply === undefined ? held.state : (await held.renew({ hold, posting: post !== undefined })).state;
+        const found = post ? await held.arrived(find, rest.again) : undefined;
+        if (found) return await held.finish(found.text, [found.id], tries, by);
+        const reply = await held.asked(ask);
+        const state = reply === undefined ? held.state : await held.checked({ hold, posting: post !== undefined, ...by });
         if (state === "cancelled" || state === "lost") return undefined;
         if (state === "open" && reply !== undefined) {
           if (!post) {
-            const done = await held.tryCommit(reply);
+            const done = await held.tryCommit(reply, [], by);
             if (done === true) return reply;
             if (!done.turn) return undefined; // answered or deleted meanwhile
             if (n >= tries) {
-              await done.turn.abort();
+              await done.turn.abort(by);
               throw done;
             }
             turn = done.turn;
@@ -211,21 +213,18 @@ export class Earshot {
           }
           held.posting = true; // if post fails it may have arrived: the turn is not aborted
           const posted = await post(reply, held.key);
-          return await held.finish(reply, posted ? [posted] : [], tries);
+          return await held.finish(reply, posted ? [posted] : [], tries, by);
         }
       } finally {
-        await held.leave();
+        await held.leave(by);
       }
-      turn = await this.#claim(channel, anchor, { ...rest, hold }).catch((error: unknown) => {
-        if (error instanceof NotFound) return undefined; // and deleted since
-        throw error;
-      }); // the question was edited
+      if (n < tries) turn = await this.#claim(channel, anchor, { ...rest, hold }).catch(deleted); // the question was edited
     }
-    return undefined;
+    throw new Conflict(409, "changed", "the question was edited each time that it was asked");
   }
 
   /**
-   * Opens a turn, or returns undefined where the question is answered or deleted, or still held by
+   * Opens a turn, or returns undefined where the question is answered, or still held by
    * somebody else after the time for which a process that died holds it.
    */
   async #claim(channel: string, anchor: string, options: TurnOptions & CallOptions & { hold: number }): Promise<Turn | undefined> {
@@ -234,7 +233,8 @@ export class Earshot {
         return await this.turn(channel, anchor, options);
       } catch (error) {
         if (!(error instanceof Conflict)) throw error;
-        if (error.code !== "answering" || Date.now() >= until) return undefined;
+        if (error.code !== "answered" && error.code !== "answering") throw error;
+        if (error.code === "answered" || Date.now() >= until) return undefined;
         await pause(Math.max(100, Math.min(error.retryAfter * 1000, 1000)), options.signal);
       }
     }
@@ -431,6 +431,9 @@ export class Context {
   }
 }
 
+/** What becomes of a turn while it is answered; see Turn.state. */
+export type TurnState = "open" | "cancelled" | "changed" | "lost";
+
 /**
  * An open turn: a context that waits for its reply, until commit, abort or its expiry. It holds the
  * claim to its question; `keep` starts a heartbeat that renews it, as Earshot.answer does.
@@ -442,14 +445,13 @@ export class Turn extends Context {
   readonly key: string;
   /** An earlier turn whose holder was about to post and was not heard of again. */
   readonly interrupted: InterruptedTurn | undefined;
-  /** What the heartbeat heard last: open, cancelled (the question was deleted), changed (it was edited) or lost (somebody else has it by now). */
-  state: "open" | "cancelled" | "changed" | "lost" = "open";
   /** @internal Its reply may be posted. */
   posting = false;
   readonly #hold: number | undefined;
   readonly #stop = new AbortController();
+  readonly #end = new AbortController(); // of the heartbeat
+  #state: TurnState = "open";
   #beats = false;
-  #left = false;
   #ended = false;
 
   constructor(earshot: Earshot, answer: ContextAnswer, hold?: number) {
@@ -461,23 +463,37 @@ export class Turn extends Context {
     this.#hold = hold;
   }
 
-  /** Aborted once the state is not open any more: the reason is the state. Give it to the model's call. */
+  /**
+   * What was heard last, mostly by the heartbeat: open, cancelled (the question was deleted), changed
+   * (it was edited) or lost (somebody else has it by now).
+   */
+  get state(): TurnState {
+    return this.#state;
+  }
+
+  /** Aborted once the state is not open any more. Give it to the model's call. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
+  /** Whether the turn was committed, aborted or overtaken. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
   /** Starts the heartbeat, which runs until the turn ends. */
-  keep(): void {
+  keep(options: Pick<CallOptions, "key"> = {}): void {
     if (this.#beats) return;
     this.#beats = true;
-    const wait = Math.max(1, Math.min(10, Math.floor((this.#hold ?? 900) / 3)));
+    const signal = this.#end.signal;
+    const wait = Math.max(1, Math.min(10, Math.floor((this.#hold ?? 900) / 3), Math.floor(this.earshot.timeout / 2000)));
     const beat = async (): Promise<void> => {
-      while (!this.#ended && !this.#left && this.state === "open") {
+      while (!signal.aborted && this.#state === "open") {
         try {
-          await this.renew({ hold: this.#hold, wait });
+          await this.renew({ wait, signal, ...options });
         } catch (error) {
-          if (error instanceof Conflict) return;
-          await pause(1000, undefined); // the claim may run out meanwhile; the commit says so
+          if (error instanceof Conflict || error instanceof NotFound) return;
+          await pause(1000, signal).catch(() => {}); // the claim may run out meanwhile; the commit says so
         }
       }
     };
@@ -498,29 +514,57 @@ export class Turn extends Context {
       return at;
     } catch (error) {
       if (error instanceof Conflict) this.#heard("lost");
+      if (error instanceof NotFound) this.#heard("cancelled"); // its channel was erased
       throw error;
     }
   }
 
-  #heard(state: "cancelled" | "changed" | "lost"): void {
-    this.state = state;
-    this.#stop.abort(state);
+  #heard(state: TurnState): void {
+    this.#state = state;
+    this.#stop.abort();
+  }
+
+  /** The turn has ended, and its heartbeat with it. */
+  #over(): void {
+    this.#ended = true;
+    this.#end.abort();
+  }
+
+  /** @internal What ask replies; undefined if it failed since it was told to stop. */
+  async asked(ask: (turn: Turn) => string | Promise<string>): Promise<string | undefined> {
+    try {
+      return await ask(this);
+    } catch (error) {
+      if (this.#state === "open") throw error;
+      return undefined;
+    }
+  }
+
+  /** @internal The state after the model was asked. */
+  async checked(options: RenewBody & CallOptions): Promise<HeldTurn["state"] | TurnState> {
+    try {
+      return (await this.renew(options)).state;
+    } catch (error) {
+      if (error instanceof Conflict || error instanceof NotFound) return this.#state;
+      throw error;
+    }
   }
 
   /** @internal The post of an earlier holder who died, where there is one. */
-  async arrived(find: AnswerOptions["find"]): Promise<Post | undefined | void> {
+  async arrived(find: AnswerOptions["find"], again?: boolean): Promise<Post | undefined | void> {
+    if (!this.interrupted || (again && !find)) return undefined;
     if (find) return find(this.key);
     throw new Interrupted(
       409,
       "interrupted",
-      `turn ${this.interrupted?.id} was about to post its answer and nobody can say whether it arrived; pass find, or look yourself and answer with again: true`,
+      `turn ${this.interrupted.id} was about to post its answer and nobody can say whether it arrived; pass find, or look yourself and answer with again: true`,
     );
   }
 
   /** @internal Commits, and returns the Conflict where the conversation has gone on. */
-  async tryCommit(text: string, ids: string[] = []): Promise<true | Conflict<Turn>> {
+  async tryCommit(text: string, ids: string[], options: CallOptions): Promise<true | Conflict<Turn>> {
     try {
-      await this.commit(text, { ids });
+      await this.commit(text, { ids, ...options });
       return true;
     } catch (error) {
       if (!(error instanceof Conflict) || error.code === "other_reply") throw error;
@@ -529,20 +573,20 @@ export class Turn extends Context {
   }
 
   /** @internal Commits what is posted, also where the conversation has gone on meanwhile. */
-  async finish(text: string, ids: string[], tries: number): Promise<string> {
+  async finish(text: string, ids: string[], tries: number, options: CallOptions): Promise<string> {
     let turn: Turn = this;
     for (let n = 1; ; n++) {
       let done: true | Conflict<Turn>;
       try {
-        done = await turn.tryCommit(text, ids);
+        done = await turn.tryCommit(text, ids, options);
       } catch (error) {
         if (!(error instanceof Expired)) throw error;
-        await turn.renew(); // a Conflict where somebody else has answered: the caller should know of two posts
-        done = await turn.tryCommit(text, ids);
+        await turn.renew(options); // a Conflict where somebody else has answered: the caller should know of two posts
+        done = await turn.tryCommit(text, ids, options);
       }
       if (done === true || !done.turn) return text; // else: answered or deleted meanwhile
       if (n >= tries) {
-        await done.turn.abort();
+        await done.turn.abort(options);
         throw done;
       }
       turn = done.turn;
@@ -550,15 +594,10 @@ export class Turn extends Context {
   }
 
   /** @internal Ends the heartbeat, and aborts the turn unless it has ended or its reply may be posted. */
-  async leave(): Promise<void> {
-    this.#left = true;
+  async leave(options: CallOptions): Promise<void> {
+    this.#end.abort();
     if (this.#ended || this.posting) return;
-    await this.abort().catch(() => {}); // the first error is the one to tell; the turn expires by itself
-  }
-
-  /** Whether the turn was committed, aborted or overtaken. */
-  get ended(): boolean {
-    return this.#ended;
+    await this.abort(options).catch(() => {}); // the first error is the one to tell; the turn expires by itself
   }
 
   /**
@@ -577,11 +616,11 @@ export class Turn extends Context {
     };
     try {
       const done = await this.earshot.api.commitTurn(this.id, body, call);
-      this.#ended = true;
+      this.#over();
       return done;
     } catch (error) {
       if (error instanceof Conflict) {
-        this.#ended = true;
+        this.#over();
         const anew = ((error.answer ?? {}) as { context?: ContextAnswer }).context;
         if (anew?.turn) error.turn = new Turn(this.earshot, anew, this.#hold); // else the question has been answered
       }
@@ -592,8 +631,14 @@ export class Turn extends Context {
   /** Ends the turn without a reply. Nothing of its conversation changes. */
   async abort(options: CallOptions = {}): Promise<void> {
     await this.earshot.api.abortTurn(this.id, options);
-    this.#ended = true;
+    this.#over();
   }
+}
+
+/** What opening a question again means that was deleted: nothing is open. */
+function deleted(error: unknown): undefined {
+  if (error instanceof NotFound) return undefined;
+  throw error;
 }
 
 /** A variable of the environment; browsers have none. */

@@ -49,7 +49,7 @@ const longestWait = 60_000; // milliseconds; who is told to wait longer gets Rat
 export class Transport {
   readonly url: string;
   readonly #key: string | (() => string | Promise<string>);
-  readonly #timeout: number;
+  readonly timeout: number;
   readonly #retries: number;
   readonly #fetch: typeof globalThis.fetch;
 
@@ -59,7 +59,7 @@ export class Transport {
     if (parsed.username || parsed.password || parsed.search || parsed.hash) throw new TypeError("url must have no user, password, query or fragment");
     this.url = url.replace(/\/+$/, "");
     this.#key = key;
-    this.#timeout = options.timeout ?? 30_000;
+    this.timeout = options.timeout ?? 30_000;
     this.#retries = options.retries ?? 3;
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   }
@@ -79,7 +79,7 @@ export class Transport {
 
   /** Yields server-sent events until the sidecar ends the stream or is silent for the timeout. */
   async *stream(call: Call, options: CallOptions = {}): AsyncGenerator<ServerEvent, void, undefined> {
-    const limit = new Limit(this.#timeout, options.signal);
+    const limit = new Limit(this.timeout, options.signal);
     try {
       const response = await this.#send({ ...call, headers: { ...call.headers, Accept: "text/event-stream" } }, options, limit);
       if (!response.ok) await read(response);
@@ -105,7 +105,7 @@ export class Transport {
   }
 
   async #once(call: Call, options: CallOptions): Promise<unknown> {
-    const limit = new Limit(this.#timeout, options.signal);
+    const limit = new Limit(this.timeout, options.signal);
     try {
       return await read(await this.#send(call, options, limit));
     } catch (error) {

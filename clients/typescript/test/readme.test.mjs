@@ -13,7 +13,7 @@ test("the code of the README runs", { skip }, async () => {
   const [asked, said, shown] = [[], [], []];
   globalThis.readme = {
     model: async (chat) => (asked.push(chat), "Staging is down."),
-    say: async (channel, text) => (said.push([channel, text]), "3"),
+    say: async (channel, text) => (said.push([channel, text]), "4"),
     console: { log: (...args) => shown.push(args) },
   };
   const file = new URL("readme-example.mjs", import.meta.url);
