@@ -92,7 +92,7 @@ func (s *Store) AddReply(ctx context.Context, id earshot.ConversationID, number 
 			found = true
 			return scanTurn(row, &turn)
 		})
-		t.AskDeleted(id.Scope, []earshot.MessageID{a.Reply.ID}, &a.Gone)
+		t.askDeleted(id.Scope, []earshot.MessageID{a.Reply.ID}, &a.Gone)
 		if err := c.orNotFound(t.Send(ctx), id); err != nil {
 			return err
 		}
