@@ -95,6 +95,7 @@ func (w *sidecarKill) call(ctx context.Context, method, path string, body, into 
 	if err != nil {
 		return err
 	}
+	once := fmt.Sprint(rand.Uint64())
 	for end := time.Now().Add(hang); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		r, err := http.NewRequestWithContext(ctx, method, w.url.Load().(string)+path, bytes.NewReader(raw))
 		if err != nil {
@@ -102,6 +103,9 @@ func (w *sidecarKill) call(ctx context.Context, method, path string, body, into 
 		}
 		r.Header.Set("Authorization", "Bearer "+w.key)
 		r.Header.Set("Content-Type", "application/json")
+		if path == "/v1/context" {
+			r.Header.Set("Idempotency-Key", once) // a lost answer's turn is opened again
+		}
 		answer, err := http.DefaultClient.Do(r)
 		if err != nil {
 			w.repeated.Add(1)

@@ -17,6 +17,7 @@ import (
 type Claim struct {
 	Again bool          // open it although the question is answered, or somebody else holds the claim
 	Hold  time.Duration // how long the claim is held unless it is renewed; 0: as long as a turn can be committed
+	Key   string        // a turn that the same caller has opened with the same key is aborted and opened again; "" is none
 
 	replaces earshot.TurnID
 }
@@ -83,6 +84,30 @@ func (s *Service) taken(ctx context.Context, err error) error {
 		return err
 	}
 	return out
+}
+
+// own aborts the draft that holds a claim if the same caller opened it with the same
+// key: its answer was lost on the way, and nobody else knows of it.
+func (s *Service) own(ctx context.Context, p access.Principal, claim Claim, taken error) (bool, error) {
+	var held *earshot.Claimed
+	if claim.Key == "" || !errors.As(taken, &held) || held.Until == 0 {
+		return false, nil
+	}
+	d, err := s.store.Draft(ctx, held.Turn)
+	if err != nil || d.Opener != p.ID || openingOf(d).Key != keySum(claim.Key) {
+		return false, err
+	}
+	_, err = s.store.AbortDraft(ctx, d.ID)
+	return err == nil, err
+}
+
+// keySum is how a key is kept; "" of none.
+func keySum(key string) string {
+	if key == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:8])
 }
 
 // until is when a claim ends that is held from now on.

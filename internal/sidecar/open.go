@@ -28,7 +28,14 @@ func (s *Service) open(ctx context.Context, p access.Principal, a contexts.Reque
 	var err error
 	for range openTries {
 		var c Context
-		if c, err = s.openOnce(ctx, p, a, claim); !errors.Is(err, earshot.ErrConflict) {
+		if c, err = s.openOnce(ctx, p, a, claim); errors.Is(err, earshot.ErrConflict) {
+			continue
+		}
+		own, e := s.own(ctx, p, claim, err)
+		switch {
+		case e != nil:
+			return Context{}, e
+		case !own:
 			return c, s.taken(ctx, err)
 		}
 	}
@@ -58,7 +65,7 @@ func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.R
 			return Context{}, err
 		}
 	}
-	if d.Asked, err = encodeSettings(a.Settings, opening{Edited: anchorOf(c.Input).Edited, Hold: int(claim.Hold.Seconds()), Replaces: claim.replaces}); err != nil {
+	if d.Asked, err = encodeSettings(a.Settings, opening{Edited: anchorOf(c.Input).Edited, Hold: int(claim.Hold.Seconds()), Key: keySum(claim.Key), Replaces: claim.replaces}); err != nil {
 		return Context{}, err
 	}
 	if d, err = s.store.OpenDraft(ctx, d); err != nil {
@@ -141,6 +148,7 @@ type settingsJSON struct {
 type opening struct {
 	Edited   earshot.Time   `json:"edited,omitzero"`   // the last edit of the anchor then
 	Hold     int            `json:"hold,omitzero"`     // seconds
+	Key      string         `json:"key,omitzero"`      // as keySum has it
 	Replaces earshot.TurnID `json:"replaces,omitzero"` // the turn that came too late, for which this one was opened
 }
 

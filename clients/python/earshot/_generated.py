@@ -1406,9 +1406,17 @@ class Operations:
         answer = self._transport.call("GET", f"/v1/channels/{quoted(channel)}/threads/{quoted(id)}", query={"cursor": cursor, "limit": limit, "platform": platform, "workspace": workspace}, again=True)
         return cast("Thread", answer)
 
-    def make_context(self, body: ContextBody) -> ContextAnswer:
-        """The context of a message: prompt, ledger, tokens, next: POST /v1/context."""
-        answer = self._transport.call("POST", "/v1/context", body=body)
+    def make_context(
+        self,
+        body: ContextBody,
+        *,
+        idempotency_key: Optional[str] = None,
+    ) -> ContextAnswer:
+        """The context of a message: prompt, ledger, tokens, next: POST /v1/context.
+
+        idempotency_key: with open: by which a repeated request is known as the same
+        """
+        answer = self._transport.call("POST", "/v1/context", headers={"Idempotency-Key": idempotency_key}, body=body, again=True)
         return cast("ContextAnswer", answer)
 
     def get_erasure(self, id: int) -> Erasure:

@@ -1194,8 +1194,11 @@ export class Operations {
   }
 
   /** The context of a message: prompt, ledger, tokens, next: POST /v1/context. */
-  makeContext(body: ContextBody, options: CallOptions = {}): Promise<ContextAnswer> {
-    return this.#transport.call<ContextAnswer>({ method: "POST", path: "/v1/context", body }, options);
+  makeContext(body: ContextBody, options: {
+    /** with open: by which a repeated request is known as the same */
+    idempotencyKey?: string | undefined;
+  } & CallOptions = {}): Promise<ContextAnswer> {
+    return this.#transport.call<ContextAnswer>({ method: "POST", path: "/v1/context", headers: { "Idempotency-Key": options.idempotencyKey }, body, again: true }, options);
   }
 
   /** How far an erasure has come: GET /v1/erasures/{id}. */

@@ -185,6 +185,46 @@ func TestTheStreamTellsAHolderThatItsQuestionWasDeleted(t *testing.T) {
 	t.Errorf("the stream ended: %v", lines.Err())
 }
 
+// A request whose answer was lost is sent again with the same key.
+func TestALostClaimIsOpenedAgainByItsKey(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	open := func(as, key string) (int, contextJSON) {
+		t.Helper()
+		status, _, text := w.callWith(t, as, http.MethodPost, "/v1/context", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT", "open": true}, http.Header{"Idempotency-Key": {key}})
+		var c contextJSON
+		if status == http.StatusOK {
+			if err := json.Unmarshal([]byte(text), &c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return status, c
+	}
+	status, lost := open("C1", "k1")
+	if status != http.StatusOK {
+		t.Fatal(status)
+	}
+	if status, _ := open("C1", "k2"); status != http.StatusConflict {
+		t.Errorf("another key: %d", status)
+	}
+	if status, _ := open("T1", "k1"); status != http.StatusConflict {
+		t.Errorf("another caller: %d", status)
+	}
+	status, again := open("C1", "k1")
+	if status != http.StatusOK || again.Turn.ID == lost.Turn.ID || again.Turn.Key != lost.Turn.Key {
+		t.Fatalf("the same again: %d %+v", status, again.Turn)
+	}
+	if status, late := w.commit(t, "C1", lost.Turn.ID, says("x")); status != http.StatusGone || late.Code != "aborted" {
+		t.Errorf("the lost turn: %d %+v", status, late)
+	}
+	if status, done := w.commit(t, "C1", again.Turn.ID, says("x")); status != http.StatusOK {
+		t.Errorf("the turn: %d %+v", status, done)
+	}
+	if status, _ := open("C1", "k1"); status != http.StatusConflict {
+		t.Errorf("the same once it is answered: %d", status)
+	}
+}
+
 func TestClaimsThatMakeNoSenseAreRefused(t *testing.T) {
 	t.Parallel()
 	w := asked(t)

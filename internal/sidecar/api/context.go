@@ -20,11 +20,11 @@ import (
 
 // addContext adds the routes that make contexts, and those that end open turns.
 func (s *server) addContext(a huma.API) {
-	addStrict(s, a, huma.Operation{
+	addRaw(s, a, huma.Operation{
 		OperationID: "make-context", Method: http.MethodPost, Path: "/v1/context", Summary: "The context of a message: prompt, ledger, tokens, next",
-		Description: "Nothing of the conversation changes. With open, a turn is opened, which POST /v1/turns/{id}/commit ends with the reply, and which holds the claim to the question until it ends or expires: whoever opens another one meanwhile is answered with 409 answering, and with 409 answered once it is committed. A message that comes along is recorded first.",
+		Description: "Nothing of the conversation changes. With open, a turn is opened, which POST /v1/turns/{id}/commit ends with the reply, and which holds the claim to the question until it ends or expires: whoever opens another one meanwhile is answered with 409 answering, and with 409 answered once it is committed. Who sends the same Idempotency-Key again, because no answer came, gets the turn again: the one before is aborted. A message that comes along is recorded first.",
 		Responses:   map[string]*huma.Response{"409": conflictResponse(a)},
-	}, s.makeContext)
+	}, schemaOf[contextBody](a), s.makeContext)
 	s.addAssemble(a)
 	s.addOpenTurns(a)
 }
@@ -219,11 +219,21 @@ func (b *contextBody) read(budget assemble.Budget) (r sidecar.ContextRequest, er
 	return r, nil
 }
 
-func (s *server) makeContext(ctx context.Context, p access.Principal, b *contextBody) (*contextOutput, error) {
+type contextInput struct {
+	Key string `header:"Idempotency-Key" maxLength:"255" doc:"with open: by which a repeated request is known as the same"`
+	StrictInput
+}
+
+func (s *server) makeContext(ctx context.Context, p access.Principal, in *contextInput) (*contextOutput, error) {
+	var b contextBody
+	if err := in.read(ctx, &b); err != nil {
+		return nil, err
+	}
 	r, err := b.read(s.Service.Budget())
 	if err != nil {
 		return nil, err
 	}
+	r.Key = in.Key
 	c, err := s.Service.Context(ctx, p, r)
 	if err != nil {
 		return nil, err

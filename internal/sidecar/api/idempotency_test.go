@@ -12,7 +12,7 @@ import (
 func TestAnIdempotencyKeyIsKeptOrRefused(t *testing.T) {
 	t.Parallel()
 	refused := map[string]string{
-		"make-context": "each request makes the context anew", "make-capability": "another capability",
+		"make-capability":     "another capability",
 		"create-conversation": "send idempotency_key in the body", "post-conversation-message": "send message_id in the body",
 	}
 	for _, op := range documented(t) {

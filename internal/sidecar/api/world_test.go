@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -102,6 +103,12 @@ func newWorld(t testing.TB) *world {
 // returns the answer.
 func (w *world) call(t testing.TB, as, method, path string, body any) (int, http.Header, string) {
 	t.Helper()
+	return w.callWith(t, as, method, path, body, nil)
+}
+
+// callWith is call with headers besides.
+func (w *world) callWith(t testing.TB, as, method, path string, body any, headers http.Header) (int, http.Header, string) {
+	t.Helper()
 	var in io.Reader
 	switch b := body.(type) {
 	case nil:
@@ -121,6 +128,7 @@ func (w *world) call(t testing.TB, as, method, path string, body any) (int, http
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
+	maps.Copy(req.Header, headers)
 	if as != "" {
 		req.Header.Set("Authorization", "Bearer "+as)
 	}
