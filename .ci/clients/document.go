@@ -61,6 +61,7 @@ type schema struct {
 	Items       *schema            `json:"items"`
 	Additional  *additional        `json:"additionalProperties"`
 	Enum        []any              `json:"enum"`
+	Format      string             `json:"format"` // binary: bytes in place of JSON
 	OneOf       []*schema          `json:"oneOf"`
 	AnyOf       []*schema          `json:"anyOf"`
 }
@@ -223,10 +224,11 @@ type lifter struct {
 	types map[string]*schema
 }
 
-// body returns the JSON body of a request or of an answer, nil if there is none.
+// body returns the body of a request or of an answer, nil if there is none: JSON, or a
+// file's bytes.
 func (l *lifter) body(name string, all map[string]content) (*schema, error) {
 	for _, kind := range slices.Sorted(maps.Keys(all)) {
-		if kind == "application/json" || kind == "text/event-stream" {
+		if kind == "application/json" || kind == "text/event-stream" || kind == "application/octet-stream" {
 			return l.schema(name, all[kind].Schema)
 		}
 	}
@@ -286,7 +288,7 @@ const refPrefix = "#/components/schemas/"
 
 // A form is how a language writes types.
 type form struct {
-	text, integer, number, boolean, null, unknown string
+	text, integer, number, boolean, null, unknown, bytes string
 
 	name           func(string) string // of another type
 	list, mapping  func(string) string
@@ -315,10 +317,12 @@ func (f form) of(s *schema) (string, error) {
 		return f.enum(s)
 	}
 	for _, t := range s.Type {
-		p := ""
+		var p string
 		switch t {
 		case "string":
-			p = f.text
+			if p = f.text; s.Format == "binary" {
+				p = f.bytes
+			}
 		case "integer":
 			p = f.integer
 		case "number":

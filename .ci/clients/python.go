@@ -10,7 +10,7 @@ import (
 
 // pythonForm is how Python 3.9 writes types. They are only read by type checkers.
 var pythonForm = form{
-	text: "str", integer: "int", number: "float", boolean: "bool", null: "None", unknown: "Any",
+	text: "str", integer: "int", number: "float", boolean: "bool", null: "None", unknown: "Any", bytes: "bytes",
 	name:    func(of string) string { return of },
 	list:    func(of string) string { return "List[" + of + "]" },
 	mapping: func(of string) string { return "Dict[str, " + of + "]" },

@@ -11,7 +11,7 @@ import (
 
 // typescriptForm is how TypeScript writes types.
 var typescriptForm = form{
-	text: "string", integer: "number", number: "number", boolean: "boolean", null: "null", unknown: "unknown",
+	text: "string", integer: "number", number: "number", boolean: "boolean", null: "null", unknown: "unknown", bytes: "Uint8Array",
 	name: func(of string) string { return of },
 	list: func(of string) string {
 		if strings.Contains(of, " | ") {

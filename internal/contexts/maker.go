@@ -58,6 +58,14 @@ func New(st earshot.Store, searcher *search.Searcher, o Options) *Maker {
 // Zone is the zone of contexts whose requests have none.
 func (m *Maker) Zone() string { return m.options.Zone }
 
+// Policy is the policy of requests that have none.
+func (m *Maker) Policy() assemble.Policy {
+	if m.options.Policy.First == nil {
+		return assemble.Standard()
+	}
+	return m.options.Policy
+}
+
 // Budget is the budget of requests that have none.
 func (m *Maker) Budget() assemble.Budget {
 	if m.options.Budget == (assemble.Budget{}) {

@@ -25,6 +25,7 @@ type ContextRequest struct {
 	contexts.Settings
 	Message *earshot.Message // recorded first; nil records nothing
 	Open    bool             // open a turn, which [Service.Commit] ends
+	NoFiles bool             // the model can be given no files, and is promised none
 	Claim
 }
 
@@ -41,6 +42,7 @@ type Context struct {
 	// Interrupted is an earlier turn for the anchor whose holder was about to post and
 	// was not heard of again; nil if there is none. Its reply may be visible.
 	Interrupted *earshot.Draft
+	Files       []PromptFile // that the prompt has as parts
 }
 
 // Context makes the context of a message. Nothing of its conversation changes; a
@@ -59,6 +61,13 @@ func (s *Service) Context(ctx context.Context, p access.Principal, r ContextRequ
 	}
 	if err := s.maker.Hold(a.Channel.Scope()); err != nil {
 		return Context{}, err
+	}
+	if r.NoFiles {
+		policy := s.maker.Policy()
+		if a.Policy != nil {
+			policy = *a.Policy
+		}
+		a.Policy = withoutFiles(policy)
 	}
 	if r.Open {
 		return s.open(ctx, p, a, r.Claim)
@@ -164,6 +173,9 @@ func (s *Service) makeContext(ctx context.Context, p access.Principal, a context
 	}
 	anchor := anchorOf(in)
 	c := Context{Conversation: a.Conversation, Input: in, Result: res, At: anchor.Position()}
+	if c.Files, err = s.promptFiles(ctx, in, res); err != nil {
+		return c, err
+	}
 	c.Capability, _, err = s.mint(ctx, p, a.Conversation, c.At, s.options.OpenFor)
 	if errors.Is(err, access.ErrForbidden) {
 		return c, nil

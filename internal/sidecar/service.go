@@ -22,6 +22,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/contexts"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/internal/visible"
+	"github.com/earshot-ai/earshot/platform/media"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/tools"
 )
@@ -46,6 +47,7 @@ type Service struct {
 	index   *tools.Index
 	maker   *contexts.Maker
 	minter  Minter
+	files   *media.Files // only takes what it is given
 	options Options
 	reacted atomic.Int64 // when the last reaction without a time was told, in microseconds
 }
@@ -67,7 +69,7 @@ func New(st earshot.Store, searcher *search.Searcher, minter Minter, o Options) 
 	if o.Committed == nil {
 		o.Committed = func() {}
 	}
-	return &Service{store: st, index: tools.NewIndex(searched{st, searcher}, 0), maker: o.Maker, minter: minter, options: o}
+	return &Service{store: st, index: tools.NewIndex(searched{st, searcher}, 0), maker: o.Maker, minter: minter, files: media.New(nil, nil), options: o}
 }
 
 // to is the store as a caller sees it.

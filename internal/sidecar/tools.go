@@ -56,7 +56,7 @@ func (s *Service) onlyChannel(ctx context.Context, p access.Principal) (earshot.
 // tools returns the tools of a channel, for the agent and up to the message that a
 // capability fixes.
 func (s *Service) tools(ctx context.Context, p access.Principal, scope earshot.Scope) (*tools.Set, error) {
-	o := &tools.Options{Turns: s.store, Zone: s.maker.Zone()}
+	o := &tools.Options{Turns: s.store, Zone: s.maker.Zone(), Media: s.mediaOf(scope)}
 	var at earshot.Position
 	var err error
 	if f := p.Fixed; f != nil && f.Conversation.Agent != "" {
@@ -101,7 +101,7 @@ func (s *Service) ToolsAt(ctx context.Context, p access.Principal, at earshot.Sc
 	if p.Fixed != nil {
 		agent = p.Fixed.Conversation.Agent
 	}
-	o := &tools.Options{Zone: s.maker.Zone(), Turns: channelTurns{s.store, p, agent}, Conversation: earshot.ConversationID{Agent: agent, Scope: at}}
+	o := &tools.Options{Zone: s.maker.Zone(), Media: s.mediaOf(at), Turns: channelTurns{s.store, p, agent}, Conversation: earshot.ConversationID{Agent: agent, Scope: at}}
 	identity, err := s.to(p).AnyAgent(ctx, at, earshot.AuthorID(agent))
 	var r *visible.Refusal
 	if err != nil && !errors.As(err, &r) {

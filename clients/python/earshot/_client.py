@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import inspect
 import os
 import threading
@@ -10,7 +11,7 @@ from types import TracebackType
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Type, Union, cast
 
 from . import _generated as wire
-from ._errors import Conflict, EarshotError, Expired, Interrupted, NotFound
+from ._errors import Conflict, EarshotError, Expired, Interrupted, Invalid, NotFound
 from ._generated import Operations
 from ._transport import ServerEvent, Transport
 
@@ -48,6 +49,7 @@ class Earshot:
         self.platform = platform
         self.agent = agent
         self._tools: Optional[List[wire.ToolInfo]] = None
+        self._gives = False  # it has given the content of a file
 
     def __repr__(self) -> str:
         return f"Earshot({self._transport.url!r})"
@@ -79,6 +81,13 @@ class Earshot:
             told += self.api.post_events({"events": list(events[i : i + BATCH])}, platform=platform)["events"]
         return told
 
+    def file(
+        self, channel: str, message: str, file: str, data: bytes, media_type: Optional[str] = None
+    ) -> wire.StoredFile:
+        """Gives the content of a file that a message shares, so that prompts and tools have it."""
+        self._gives = True
+        return self.api.put_file(file, data, channel=channel, message=message, content_type=media_type, **self._place())
+
     def _placed(self, event: wire.Event) -> wire.Event:
         named = event["channel"]
         channel: Dict[str, Any] = {"id": named} if isinstance(named, str) else dict(named)
@@ -89,25 +98,35 @@ class Earshot:
 
     # What it answers with.
 
-    def context(self, channel: str, anchor: str, **options: Any) -> Context:
+    def context(
+        self, channel: str, anchor: str, *, file: Optional[Callable[[str], Optional[bytes]]] = None, **options: Any
+    ) -> Context:
         """Makes the context of a message. Nothing of its conversation changes.
 
         options are the other fields of the request: policy, budget, instructions, zone, agent,
         conversation, message and so on.
-        """
-        return Context(self, self.api.make_context(self._asked(channel, anchor, options)))
 
-    def turn(self, channel: str, anchor: str, **options: Any) -> Turn:
+        file is called with the id of a file that the prompt has and the sidecar has not, and
+        returns its bytes, or None. Without it the model is promised no files, unless some were
+        given with Earshot.file, or the option files is True.
+        """
+        body = self._asked(channel, anchor, options, file)
+        return Context(self, self.api.make_context(body), _place_of(body), file)
+
+    def turn(
+        self, channel: str, anchor: str, *, file: Optional[Callable[[str], Optional[bytes]]] = None, **options: Any
+    ) -> Turn:
         """Opens a turn: makes the context of a message, to be committed with the reply. It
         claims the message: Conflict (code answered or answering) where somebody else has it,
         unless again=True insists. hold is for how many seconds it is held unless it is renewed.
+        file is as for context.
 
         Used in a with statement, a turn is renewed by a heartbeat, and aborted at its end if it
         was not committed.
         """
-        body = self._asked(channel, anchor, options)
+        body = self._asked(channel, anchor, options, file)
         body["open"] = True
-        return Turn(self, self.api.make_context(body), body.get("hold"))
+        return Turn(self, self.api.make_context(body), _place_of(body), file, body.get("hold"))
 
     def answer(
         self,
@@ -256,8 +275,12 @@ class Earshot:
     def _place(self) -> Dict[str, Any]:
         return {"workspace": self.workspace, "platform": self.platform}
 
-    def _asked(self, channel: str, anchor: str, options: Dict[str, Any]) -> wire.ContextBody:
+    def _asked(
+        self, channel: str, anchor: str, options: Dict[str, Any], file: Optional[Callable[[str], Optional[bytes]]]
+    ) -> wire.ContextBody:
         body: Dict[str, Any] = {"channel": channel, "anchor": anchor}
+        if file is None and not self._gives and not options.get("attach"):
+            body["files"] = False  # nobody gives the model a file
         for name in ("workspace", "platform", "agent"):
             if getattr(self, name):
                 body[name] = getattr(self, name)
@@ -340,9 +363,18 @@ class Context:
     answer is all that the sidecar answered.
     """
 
-    def __init__(self, earshot: Earshot, answer: wire.ContextAnswer) -> None:
+    def __init__(
+        self,
+        earshot: Earshot,
+        answer: wire.ContextAnswer,
+        place: Optional[Dict[str, Any]] = None,
+        file: Optional[Callable[[str], Optional[bytes]]] = None,
+    ) -> None:
         self.earshot = earshot
         self.answer = answer
+        self._place = place or {}
+        self._file = file
+        self._contents: Optional[Dict[str, Dict[str, Any]]] = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.answer['tokens']['total']} tokens)"
@@ -364,10 +396,15 @@ class Context:
 
     @property
     def chat(self) -> List[Dict[str, Any]]:
-        """System text and prompt as chat completions take them (OpenAI's API and those like it)."""
+        """System text and prompt as chat completions take them (OpenAI's API and those like it).
+        Files whose content is here are parts of the messages that have them."""
         out: List[Dict[str, Any]] = [{"role": "system", "content": self.system}]
         for m in self.messages:
             one: Dict[str, Any] = {"role": m["role"], "content": m["text"]}
+            files = m.get("media") or [] if m["role"] == "user" else []
+            parts = [self.contents[id] for id in files if id in self.contents]
+            if parts:
+                one["content"] = [{"type": "text", "text": m["text"]}, *parts]
             calls = m.get("calls")
             if calls:
                 one["tool_calls"] = [
@@ -378,6 +415,33 @@ class Context:
                 one["tool_call_id"] = m.get("call", "")
             out.append(one)
         return out
+
+    @property
+    def contents(self) -> Dict[str, Dict[str, Any]]:
+        """The files of the prompt, by id, as parts of a chat completion. What the sidecar does not
+        have is asked of file, and given to it."""
+        if self._contents is None:
+            contents: Dict[str, Dict[str, Any]] = {}
+            for f in self.answer.get("files", []):
+                try:
+                    kind = f.get("type", "") if f["stored"] else self._given(f)
+                    if kind:
+                        data = self.earshot.api.get_file(f["id"], **self._place)
+                        contents[f["id"]] = _part(kind, f.get("name", f["id"]), data)
+                except (Invalid, NotFound):
+                    pass  # no model reads it, or it is gone
+            self._contents = contents
+        return self._contents
+
+    def _given(self, f: wire.PromptFile) -> str:
+        """Gives the sidecar a file; returns its media type, "" where there is none to give."""
+        data = self._file(f["id"]) if self._file else None
+        if data is None:
+            return ""
+        given = self.earshot.api.put_file(
+            f["id"], data, message=f.get("message", ""), content_type=f.get("type"), **self._place
+        )
+        return given["type"]
 
     @property
     def tokens(self) -> wire.ResultTokens:
@@ -405,6 +469,23 @@ class Context:
         return api.call_tool(name, args)
 
 
+def _place_of(body: wire.ContextBody) -> Dict[str, Any]:
+    """Where the files of a context are, as the routes of files name it."""
+    return {name: body.get(name) for name in ("channel", "workspace", "platform")}
+
+
+def _part(kind: str, name: str, data: bytes) -> Dict[str, Any]:
+    """A file as a part of a message of a chat completion."""
+    encoded = base64.b64encode(data).decode()
+    if kind.startswith("image/"):
+        return {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{encoded}"}}
+    if kind.startswith("audio/"):
+        return {"type": "input_audio", "input_audio": {"data": encoded, "format": kind[6:]}}
+    if kind.startswith("text/"):
+        return {"type": "text", "text": name + ":\n" + data.decode("utf-8", "replace")}
+    return {"type": "file", "file": {"filename": name, "file_data": f"data:{kind};base64,{encoded}"}}
+
+
 class Turn(Context):
     """An open turn: a context that waits for its reply, until commit, abort or its expiry. It
     holds the claim to its question; in a with statement a heartbeat renews it.
@@ -415,8 +496,15 @@ class Turn(Context):
     was deleted), changed (it was edited), or lost (somebody else has it by now).
     """
 
-    def __init__(self, earshot: Earshot, answer: wire.ContextAnswer, hold: Optional[int] = None) -> None:
-        super().__init__(earshot, answer)
+    def __init__(
+        self,
+        earshot: Earshot,
+        answer: wire.ContextAnswer,
+        place: Optional[Dict[str, Any]] = None,
+        file: Optional[Callable[[str], Optional[bytes]]] = None,
+        hold: Optional[int] = None,
+    ) -> None:
+        super().__init__(earshot, answer, place, file)
         self.id = answer["turn"]["id"]
         self.expires = answer["turn"]["expires"]
         self.key = answer["turn"]["key"]
@@ -578,7 +666,7 @@ class Turn(Context):
             answer = conflict.answer if isinstance(conflict.answer, dict) else {}
             anew = answer.get("context")
             if anew and "turn" in anew:  # else the question has been answered
-                conflict.turn = Turn(self.earshot, anew, self._hold)
+                conflict.turn = Turn(self.earshot, anew, self._place, self._file, self._hold)
             raise
         self.ended = True
         return done

@@ -336,6 +336,8 @@ class _ContextAnswer(TypedDict):
 class ContextAnswer(_ContextAnswer, total=False):
     # a bearer token for POST /v1/tools/{name}, in this channel up to the anchor
     capability: str
+    # the files that messages of the prompt have as media
+    files: List[PromptFile]
     tools: List[ToolInfo]
     turn: OpenTurn
 
@@ -357,6 +359,9 @@ class ContextBody(TypedDict, total=False):
     conversation: str
     # o200k, bytes4, or either times a factor, such as o200k*1.15
     counter: Optional[str]
+    # false: the model can be given no files; the prompt has none and its guide promises none;
+    # default: true
+    files: Optional[bool]
     # with open: seconds for which the turn is held unless it is renewed; default: as long as
     # turns can be committed, which is 15 minutes unless the operator says otherwise
     hold: int
@@ -655,6 +660,14 @@ class ListedTurn(_ListedTurn, total=False):
     why: str
 
 
+class MediaJSON(TypedDict):
+    data: str
+    id: str
+    name: str
+    # its media type
+    type: str
+
+
 class _Message(TypedDict):
     author: Author
     id: Optional[str]
@@ -823,6 +836,21 @@ class Problem(_Problem, total=False):
     fields: List[str]
 
 
+class _PromptFile(TypedDict):
+    id: str
+    # its content is kept: GET /v1/files/{file}; else PUT gives it
+    stored: bool
+
+
+class PromptFile(_PromptFile, total=False):
+    # a message that shares it
+    message: str
+    name: str
+    sha256: str
+    size: int
+    type: str
+
+
 class PromptJSON(TypedDict):
     messages: List[ResultMessage]
     system: str
@@ -959,6 +987,16 @@ class StoredAuthors(TypedDict):
     stored: int
 
 
+class StoredFile(TypedDict):
+    id: str
+    # of the file as it was shared
+    sha256: str
+    # of what models are given, in bytes
+    size: int
+    # media type of what models are given
+    type: str
+
+
 class StoredReply(TypedDict):
     # of its messages
     ids: List[str]
@@ -1028,13 +1066,18 @@ class ToldEvents(TypedDict):
     events: List[ToldEvent]
 
 
-class ToolAnswer(TypedDict):
+class _ToolAnswer(TypedDict):
     # give it to the model as it is
     answer: Dict[str, Any]
     # the call was refused; the answer says why
     failed: bool
     # ids of the messages whose text is in the answer
     messages: List[str]
+
+
+class ToolAnswer(_ToolAnswer, total=False):
+    # the content of a file that the model has asked for; give it with the answer
+    media: List[MediaJSON]
 
 
 class ToolInfo(TypedDict):
@@ -1439,6 +1482,47 @@ class Operations:
         """
         answer = self._transport.call("POST", "/v1/events", query={"platform": platform}, body=body, again=True)
         return cast("ToldEvents", answer)
+
+    def get_file(
+        self,
+        file: str,
+        *,
+        channel: str,
+        platform: Optional[str] = None,
+        workspace: Optional[str] = None,
+    ) -> bytes:
+        """The content of a file, as models are given it: GET /v1/files/{file}.
+
+        file: the file's id, as its messages have it
+        channel: the channel's id on its platform
+        platform: the platform, where several have a channel with this id
+        workspace: the workspace's id, where several have a channel with this id
+        """
+        answer = self._transport.call("GET", f"/v1/files/{quoted(file)}", query={"channel": channel, "platform": platform, "workspace": workspace}, again=True)
+        return cast("bytes", answer)
+
+    def put_file(
+        self,
+        file: str,
+        body: bytes,
+        *,
+        content_type: Optional[str] = None,
+        channel: str,
+        message: str,
+        platform: Optional[str] = None,
+        workspace: Optional[str] = None,
+    ) -> StoredFile:
+        """Give the content of a file that a message shares: PUT /v1/files/{file}.
+
+        file: the file's id, as its messages have it
+        content_type: the file's media type
+        channel: the channel's id on its platform
+        message: the id of a message that shares the file
+        platform: the platform, where several have a channel with this id
+        workspace: the workspace's id, where several have a channel with this id
+        """
+        answer = self._transport.call("PUT", f"/v1/files/{quoted(file)}", query={"channel": channel, "message": message, "platform": platform, "workspace": workspace}, headers={"Content-Type": content_type}, body=body, again=True)
+        return cast("StoredFile", answer)
 
     def get_me(self) -> CallerInfo:
         """Who calls: the key, what it reaches and may do: GET /v1/me."""

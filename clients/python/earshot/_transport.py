@@ -93,7 +93,7 @@ class Transport:
         body: Any = None,
         again: bool = False,
     ) -> Any:
-        """Makes a call and returns the JSON of its answer, None if it has none.
+        """Makes a call and returns the JSON of its answer, the bytes of a file, None if it has none.
 
         again says that the call may be repeated when nobody knows whether it was done.
         """
@@ -152,7 +152,10 @@ class Transport:
         send: Dict[str, str] = {"Accept": "application/json", "Authorization": "Bearer " + bearer}
         send.update({name: str(value) for name, value in (headers or {}).items() if value is not None})
         content: Optional[bytes] = None
-        if body is not None:
+        if isinstance(body, (bytes, bytearray)):
+            content = bytes(body)
+            send.setdefault("Content-Type", "application/octet-stream")
+        elif body is not None:
             content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
             send["Content-Type"] = "application/json"
         connection: http.client.HTTPConnection
@@ -184,6 +187,8 @@ class Transport:
                 answer = json.loads(raw)
             except ValueError:
                 raise Unreachable(0, "bad_answer", "the answer is not JSON") from None
+        elif raw:
+            answer = raw  # a file
         if response.status >= 300:
             raise refusal(response.status, response.headers, answer)
         return answer

@@ -1,6 +1,7 @@
 """The client against a running sidecar: python3 -m unittest, with EARSHOT_URL and the keys below
 set. .ci/clients starts one and runs this."""
 
+import base64
 import os
 import threading
 import unittest
@@ -9,6 +10,11 @@ import earshot
 from earshot import Earshot
 
 KEYS = {name: os.environ.get("EARSHOT_KEY" + name) for name in ("", "_READ_ONLY", "_CHANNEL", "_FOREIGN")}
+
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 
 
 def said(id, author, text, thread=None):
@@ -96,6 +102,49 @@ class StoryTest(unittest.TestCase):
         with self.earshot.turn(self.channel, "5") as turn:
             self.assertEqual(turn.prompt.count("Since nine"), 1)
             turn.commit("Still.")
+
+    def test_files_are_parts_of_the_prompt(self):
+        shared = dict(said(5, "Ann", "<@BOT> what is on it?", 1), files=[{"id": "F1", "name": "shot.png", "type": "image/png"}])
+        self.earshot.message(self.channel, shared)
+        asked = []
+
+        def file(id):
+            asked.append(id)
+            return PIXEL
+
+        plain = self.earshot.turn(self.channel, "5")
+        self.assertIsInstance(plain.chat[-1]["content"], str)
+        self.assertNotIn("file by id", plain.system)
+        plain.abort()
+        with self.earshot.turn(self.channel, "5", file=file) as turn:
+            text, picture = turn.chat[-1]["content"]
+            self.assertIn("Ask for a file", turn.system)
+            self.assertIn("what is on it?", text["text"])
+            self.assertTrue(picture["image_url"]["url"].startswith("data:image/png;base64,iVBOR"))
+            found = turn.call("channel_messages", {"media_artifact_id": "F1"})
+            self.assertEqual([(m["id"], m["type"]) for m in found["media"]], [("F1", "image/png")])
+            turn.commit("A pixel.")
+        self.assertEqual(asked, ["F1"])
+        self.earshot.message(self.channel, said(6, "Bob", "<@BOT> which colour?", 1))
+        with self.earshot.turn(self.channel, "6", file=file) as turn:  # the session has it, and the sidecar keeps it
+            self.assertEqual([type(m["content"]) for m in turn.chat], [str, list, str, str])
+        self.assertEqual(asked, ["F1"])
+        stored = self.earshot.file(self.channel, "5", "F1", PIXEL, "image/png")
+        self.assertEqual(stored["type"], "image/png")
+
+    def test_an_answer_has_the_files_also_where_the_conversation_goes_on(self):
+        shared = dict(said(5, "Ann", "<@BOT> what is on it?", 1), files=[{"id": "F1", "name": "shot.png", "type": "image/png"}])
+        self.earshot.message(self.channel, shared)
+        asked = []
+
+        def ask(turn):
+            asked.append([p["type"] for p in turn.chat[-1]["content"]])
+            if len(asked) == 1:
+                self.earshot.turn(self.channel, "3").commit("Since nine.")
+            return "A pixel."
+
+        self.assertEqual(self.earshot.answer(self.channel, "5", ask, file=lambda id: PIXEL), "A pixel.")
+        self.assertEqual(asked, [["text", "image_url"]] * 2)
 
     def test_a_turn_whose_answer_fails_is_aborted(self):
         with self.assertRaisesRegex(RuntimeError, "no model"):

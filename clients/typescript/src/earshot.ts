@@ -1,6 +1,6 @@
 // The front of the client: what is written by hand above the generated operations.
 
-import { Conflict, Expired, Interrupted, NotFound } from "./errors.js";
+import { Conflict, Expired, Interrupted, Invalid, NotFound } from "./errors.js";
 import {
   Operations,
   type ChannelInfo,
@@ -21,9 +21,11 @@ import {
   type MetadataPatch,
   type NewChatMessage,
   type NewConversation,
+  type PromptFile,
   type RenewBody,
   type ResultMessage,
   type ResultTokens,
+  type StoredFile,
   type ToldEvent,
   type ToolAnswer,
   type ToolInfo,
@@ -45,7 +47,13 @@ export interface EarshotOptions extends TransportOptions {
 }
 
 /** What may be said of a context besides channel and anchor. */
-export type ContextOptions = Omit<ContextBody, "channel" | "anchor" | "open" | "tools" | "again" | "hold">;
+export type ContextOptions = Omit<ContextBody, "channel" | "anchor" | "open" | "tools" | "again" | "hold"> & {
+  /**
+   * Is called with the id of a file that the prompt has and the sidecar has not, and returns its bytes. Without it the model is
+   * promised no files, unless some were given with Earshot.file, or `files` is true.
+   */
+  file?: FileOf | undefined;
+};
 
 /** What may be said of a turn that is opened. */
 export type TurnOptions = ContextOptions & Pick<ContextBody, "again" | "hold">;
@@ -62,6 +70,23 @@ export type AnswerOptions = TurnOptions & {
   find?: ((key: string) => Post | undefined | void | Promise<Post | undefined | void>) | undefined;
   tries?: number | undefined;
 };
+
+/** Returns the bytes of a file, undefined if they cannot be had. */
+export type FileOf = (id: string) => Uint8Array | undefined | Promise<Uint8Array | undefined>;
+
+/** A part of a message of a chat completion. */
+export type ChatPart =
+  | { type: "text"; text: string }
+  | { type: "image_url"; image_url: { url: string } }
+  | { type: "input_audio"; input_audio: { data: string; format: string } }
+  | { type: "file"; file: { filename: string; file_data: string } };
+
+/** Where the files of a context are. */
+interface Place {
+  channel: string;
+  workspace?: string | undefined;
+  platform?: string | undefined;
+}
 
 /** What may be said of a reply besides its text. */
 export interface ReplyOptions {
@@ -82,7 +107,7 @@ type ListedTurnState = NonNullable<NonNullable<Parameters<Operations["listTurns"
 /** A message as chat completions take it (OpenAI's API and those like it). */
 export interface ChatMessage {
   role: "system" | "user" | "assistant" | "tool";
-  content: string;
+  content: string | ChatPart[];
   tool_calls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
   tool_call_id?: string;
 }
@@ -100,6 +125,7 @@ export class Earshot {
   readonly #platform: string | undefined;
   readonly #agent: string | undefined;
   #tools: Promise<ToolInfo[]> | undefined;
+  #gives = false; // it has given the content of a file
 
   constructor(options: EarshotOptions = {}) {
     const key = options.key || environment("EARSHOT_KEY");
@@ -146,10 +172,18 @@ export class Earshot {
     return told;
   }
 
+  /** Gives the content of a file that a message shares, so that prompts and tools have it. */
+  file(channel: string, message: string, file: string, data: Uint8Array, options: { contentType?: string } & CallOptions = {}): Promise<StoredFile> {
+    this.#gives = true;
+    return this.api.putFile(file, data, { ...this.#place(), channel, message, ...options });
+  }
+
   /** Makes the context of a message. Nothing of its conversation changes. */
   async context(channel: string, anchor: string, options: ContextOptions & CallOptions = {}): Promise<Context> {
-    const { call, body } = this.#asked(channel, anchor, options);
-    return new Context(this, await this.api.makeContext(body, call));
+    const { call, body, place, file } = this.#asked(channel, anchor, options);
+    const context = new Context(this, await this.api.makeContext(body, call), place, file);
+    await context.load(call);
+    return context;
   }
 
   /**
@@ -158,8 +192,15 @@ export class Earshot {
    * insists. `hold` is for how many seconds it is held unless it is renewed.
    */
   async turn(channel: string, anchor: string, options: TurnOptions & CallOptions = {}): Promise<Turn> {
-    const { call, body } = this.#asked(channel, anchor, options);
-    return new Turn(this, await this.api.makeContext({ ...body, open: true }, call), options.hold);
+    const { call, body, place, file } = this.#asked(channel, anchor, options);
+    const turn = new Turn(this, await this.api.makeContext({ ...body, open: true }, call), place, file, options.hold);
+    try {
+      await turn.load(call);
+    } catch (error) {
+      await turn.abort({ key: call.key }).catch(() => {}); // the first error is the one to tell; the turn expires by itself
+      throw error;
+    }
+    return turn;
   }
 
   /**
@@ -306,9 +347,11 @@ export class Earshot {
     return { ...(this.#workspace && { workspace: this.#workspace }), ...(this.#platform && { platform: this.#platform }) };
   }
 
-  #asked(channel: string, anchor: string, options: ContextOptions & CallOptions): { call: CallOptions; body: ContextBody } {
-    const { signal, key, ...rest } = options;
-    return { call: { signal, key }, body: { ...this.#place(), ...(this.#agent && { agent: this.#agent }), ...rest, channel, anchor } };
+  #asked(channel: string, anchor: string, options: ContextOptions & CallOptions): { call: CallOptions; body: ContextBody; place: Place; file: FileOf | undefined } {
+    const { signal, key, file, ...rest } = options;
+    const none = !file && !this.#gives && !rest.attach?.length; // nobody gives the model a file
+    const body: ContextBody = { ...this.#place(), ...(this.#agent && { agent: this.#agent }), ...(none && { files: false }), ...rest, channel, anchor };
+    return { call: { signal, key }, body, place: { channel, workspace: body.workspace, platform: body.platform }, file };
   }
 }
 
@@ -367,10 +410,43 @@ async function* pages<P, T>(get: (cursor: string | undefined) => Promise<P>, ite
 export class Context {
   readonly earshot: Earshot;
   readonly answer: ContextAnswer;
+  /** The files of the prompt whose content is here, by id, as parts of a chat completion. */
+  readonly contents = new Map<string, ChatPart>();
+  protected readonly place: Place | undefined;
+  protected readonly file: FileOf | undefined;
 
-  constructor(earshot: Earshot, answer: ContextAnswer) {
+  constructor(earshot: Earshot, answer: ContextAnswer, place?: Place, file?: FileOf) {
     this.earshot = earshot;
     this.answer = answer;
+    this.place = place;
+    this.file = file;
+  }
+
+  /** Loads the files of the prompt. What the sidecar does not have is asked of `file`, and given to it. */
+  async load(options: CallOptions = {}): Promise<void> {
+    const place = this.place;
+    if (!place) return;
+    for (const f of this.answer.files ?? []) {
+      try {
+        const kind = f.stored ? f.type : await this.#give(f, place, options);
+        if (kind) this.contents.set(f.id, part(kind, f.name ?? f.id, await this.earshot.api.getFile(f.id, { ...place, ...options })));
+      } catch (error) {
+        if (!(error instanceof Invalid || error instanceof NotFound)) throw error; // no model reads it, or it is gone
+      }
+    }
+  }
+
+  /** Gives the sidecar a file; returns its media type, undefined where there is none to give. */
+  async #give(f: PromptFile, place: Place, options: CallOptions): Promise<string | undefined> {
+    const data = await this.file?.(f.id);
+    if (!data) return undefined;
+    return (await this.earshot.api.putFile(f.id, data, { ...place, message: f.message ?? "", contentType: f.type, ...options })).type;
+  }
+
+  /** What a message of the prompt says, with its files. */
+  #content(m: ResultMessage): string | ChatPart[] {
+    const parts = m.role === "user" ? (m.media ?? []).flatMap((id) => this.contents.get(id) ?? []) : [];
+    return parts.length ? [{ type: "text", text: m.text }, ...parts] : m.text;
   }
 
   /** The system text: how to read the prompt, then the operator's instructions. */
@@ -395,7 +471,7 @@ export class Context {
       ...this.messages.map(
         (m): ChatMessage => ({
           role: m.role as ChatMessage["role"],
-          content: m.text,
+          content: this.#content(m),
           ...(m.calls?.length && {
             tool_calls: m.calls.map((c) => ({ id: c.id ?? "", type: "function" as const, function: { name: c.name ?? "", arguments: c.args ?? "" } })),
           }),
@@ -454,8 +530,8 @@ export class Turn extends Context {
   #beats = false;
   #ended = false;
 
-  constructor(earshot: Earshot, answer: ContextAnswer, hold?: number) {
-    super(earshot, answer);
+  constructor(earshot: Earshot, answer: ContextAnswer, place?: Place, file?: FileOf, hold?: number) {
+    super(earshot, answer, place, file);
     this.id = String(answer.turn!.id);
     this.expires = answer.turn!.expires;
     this.key = answer.turn!.key;
@@ -622,7 +698,11 @@ export class Turn extends Context {
       if (error instanceof Conflict) {
         this.#over();
         const anew = ((error.answer ?? {}) as { context?: ContextAnswer }).context;
-        if (anew?.turn) error.turn = new Turn(this.earshot, anew, this.#hold); // else the question has been answered
+        if (anew?.turn) {
+          const turn = new Turn(this.earshot, anew, this.place, this.file, this.#hold); // else the question has been answered
+          await turn.load(call).catch(() => {}); // the conflict is the error to tell; the prompt goes without the files
+          error.turn = turn;
+        }
       }
       throw error;
     }
@@ -639,6 +719,17 @@ export class Turn extends Context {
 function deleted(error: unknown): undefined {
   if (error instanceof NotFound) return undefined;
   throw error;
+}
+
+/** A file as a part of a message of a chat completion. */
+function part(kind: string, name: string, data: Uint8Array): ChatPart {
+  if (kind.startsWith("text/")) return { type: "text", text: `${name}:\n${new TextDecoder().decode(data)}` };
+  let raw = "";
+  for (let i = 0; i < data.length; i += 0x8000) raw += String.fromCharCode(...data.subarray(i, i + 0x8000));
+  const encoded = btoa(raw);
+  if (kind.startsWith("image/")) return { type: "image_url", image_url: { url: `data:${kind};base64,${encoded}` } };
+  if (kind.startsWith("audio/")) return { type: "input_audio", input_audio: { data: encoded, format: kind.slice(6) } };
+  return { type: "file", file: { filename: name, file_data: `data:${kind};base64,${encoded}` } };
 }
 
 /** A variable of the environment; browsers have none. */

@@ -277,6 +277,8 @@ export interface ContextAnswer {
   capability?: string | undefined;
   /** its id */
   conversation: string;
+  /** the files that messages of the prompt have as media */
+  files?: PromptFile[] | undefined;
   /** of the prompt */
   hash: string;
   ledger: LedgerRow[];
@@ -306,6 +308,11 @@ export interface ContextBody {
   conversation?: string | undefined;
   /** o200k, bytes4, or either times a factor, such as o200k*1.15 */
   counter?: string | null | undefined;
+  /**
+   * false: the model can be given no files; the prompt has none and its guide promises none; default:
+   * true
+   */
+  files?: boolean | null | undefined;
   /**
    * with open: seconds for which the turn is held unless it is renewed; default: as long as turns can be
    * committed, which is 15 minutes unless the operator says otherwise
@@ -574,6 +581,14 @@ export interface ListedTurn {
   why?: string | undefined;
 }
 
+export interface MediaJSON {
+  data: string;
+  id: string;
+  name: string;
+  /** its media type */
+  type: string;
+}
+
 export interface Message {
   author: Author;
   deleted?: boolean | null | undefined;
@@ -728,6 +743,18 @@ export interface Problem {
   title: string;
 }
 
+export interface PromptFile {
+  id: string;
+  /** a message that shares it */
+  message?: string | undefined;
+  name?: string | undefined;
+  sha256?: string | undefined;
+  size?: number | undefined;
+  /** its content is kept: GET /v1/files/{file}; else PUT gives it */
+  stored: boolean;
+  type?: string | undefined;
+}
+
 export interface PromptJSON {
   messages: ResultMessage[];
   system: string;
@@ -841,6 +868,16 @@ export interface StoredAuthors {
   stored: number;
 }
 
+export interface StoredFile {
+  id: string;
+  /** of the file as it was shared */
+  sha256: string;
+  /** of what models are given, in bytes */
+  size: number;
+  /** media type of what models are given */
+  type: string;
+}
+
 export interface StoredReply {
   /** of its messages */
   ids: string[];
@@ -898,6 +935,8 @@ export interface ToolAnswer {
   answer: Record<string, unknown>;
   /** the call was refused; the answer says why */
   failed: boolean;
+  /** the content of a file that the model has asked for; give it with the answer */
+  media?: MediaJSON[] | undefined;
   /** ids of the messages whose text is in the answer */
   messages: string[];
 }
@@ -1212,6 +1251,34 @@ export class Operations {
     platform?: string | undefined;
   } & CallOptions = {}): Promise<ToldEvents> {
     return this.#transport.call<ToldEvents>({ method: "POST", path: "/v1/events", query: { platform: options.platform }, body, again: true }, options);
+  }
+
+  /** The content of a file, as models are given it: GET /v1/files/{file}. */
+  getFile(file: string, options: {
+    /** the channel's id on its platform */
+    channel: string;
+    /** the platform, where several have a channel with this id */
+    platform?: string | undefined;
+    /** the workspace's id, where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions): Promise<Uint8Array> {
+    return this.#transport.call<Uint8Array>({ method: "GET", path: `/v1/files/${encodeURIComponent(file)}`, query: { channel: options.channel, platform: options.platform, workspace: options.workspace }, again: true }, options);
+  }
+
+  /** Give the content of a file that a message shares: PUT /v1/files/{file}. */
+  putFile(file: string, body: Uint8Array, options: {
+    /** the file's media type */
+    contentType?: string | undefined;
+    /** the channel's id on its platform */
+    channel: string;
+    /** the id of a message that shares the file */
+    message: string;
+    /** the platform, where several have a channel with this id */
+    platform?: string | undefined;
+    /** the workspace's id, where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions): Promise<StoredFile> {
+    return this.#transport.call<StoredFile>({ method: "PUT", path: `/v1/files/${encodeURIComponent(file)}`, query: { channel: options.channel, message: options.message, platform: options.platform, workspace: options.workspace }, headers: { "Content-Type": options.contentType }, body, again: true }, options);
   }
 
   /** Who calls: the key, what it reaches and may do: GET /v1/me. */

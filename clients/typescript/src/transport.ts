@@ -64,7 +64,7 @@ export class Transport {
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   }
 
-  /** Makes a call and returns the JSON of its answer, undefined if it has none. */
+  /** Makes a call and returns the JSON of its answer, the bytes of a file, undefined if it has none. */
   async call<T>(call: Call, options: CallOptions = {}): Promise<T> {
     for (let tries = 0; ; tries++) {
       try {
@@ -129,7 +129,10 @@ export class Transport {
       if (value !== undefined && value !== null) headers[name] = String(value);
     }
     const init: RequestInit = { method: call.method, headers, redirect: "error", signal: limit.signal };
-    if (call.body !== undefined) {
+    if (call.body instanceof Uint8Array) {
+      headers["Content-Type"] ??= "application/octet-stream";
+      init.body = call.body as Uint8Array<ArrayBuffer>;
+    } else if (call.body !== undefined) {
       headers["Content-Type"] = "application/json";
       init.body = JSON.stringify(call.body);
     }
@@ -161,14 +164,16 @@ function location(url: string): URL | undefined {
 
 /** Reads an answer, or throws the error that it is. */
 async function read(response: Response): Promise<unknown> {
-  const raw = await response.text();
+  const raw = new Uint8Array(await response.arrayBuffer());
   let answer: unknown;
-  if (raw && (response.headers.get("Content-Type") ?? "").includes("json")) {
+  if (raw.length && (response.headers.get("Content-Type") ?? "").includes("json")) {
     try {
-      answer = JSON.parse(raw);
+      answer = JSON.parse(new TextDecoder().decode(raw));
     } catch {
       throw new Unreachable(0, "bad_answer", "the answer is not JSON");
     }
+  } else if (raw.length) {
+    answer = raw; // a file
   }
   if (!response.ok) throw refusal(response.status, response.headers, answer);
   return answer;

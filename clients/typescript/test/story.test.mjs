@@ -60,6 +60,49 @@ story("a context says what was said and why", async ({ earshot, channel }) => {
   assert.equal(context.chat[1].content, context.messages[0].text);
 });
 
+const pixel = new Uint8Array(Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64"));
+
+story("files are parts of the prompt", async ({ earshot, channel }) => {
+  await earshot.message(channel, { ...said(5, "Ann", "<@BOT> what is on it?", 1), files: [{ id: "F1", name: "shot.png", type: "image/png" }] });
+  const plain = await earshot.turn(channel, "5");
+  assert.equal(typeof plain.chat.at(-1).content, "string");
+  assert.ok(!plain.system.includes("file by id"));
+  await plain.abort();
+  const asked = [];
+  const file = (id) => (asked.push(id), pixel);
+  const turn = await earshot.turn(channel, "5", { file });
+  const [text, picture] = turn.chat.at(-1).content;
+  assert.ok(text.text.includes("what is on it?") && turn.system.includes("Ask for a file"));
+  assert.ok(picture.image_url.url.startsWith("data:image/png;base64,iVBOR"));
+  const found = await turn.call("channel_messages", { media_artifact_id: "F1" });
+  assert.deepEqual(found.media.map((m) => [m.id, m.type]), [["F1", "image/png"]]);
+  await turn.commit("A pixel.");
+  await earshot.message(channel, said(6, "Bob", "<@BOT> which colour?", 1));
+  const next = await earshot.turn(channel, "6", { file }); // the session has it, and the sidecar keeps it
+  assert.deepEqual(next.chat.map((m) => Array.isArray(m.content)), [false, true, false, false]);
+  await next.abort();
+  assert.deepEqual(asked, ["F1"]);
+  assert.equal((await earshot.file(channel, "5", "F1", pixel, { contentType: "image/png" })).type, "image/png");
+});
+
+story("an answer has the files, also where the conversation goes on", async ({ earshot, channel }) => {
+  await earshot.message(channel, { ...said(5, "Ann", "<@BOT> what is on it?", 1), files: [{ id: "F1", name: "shot.png", type: "image/png" }] });
+  const asked = [];
+  const ask = async (turn) => {
+    if (asked.push(turn.chat.at(-1).content.map((p) => p.type)) === 1) await (await earshot.turn(channel, "3")).commit("Since nine.");
+    return "A pixel.";
+  };
+  assert.equal(await earshot.answer(channel, "5", ask, { file: () => pixel }), "A pixel.");
+  assert.deepEqual(asked, [["text", "image_url"], ["text", "image_url"]]);
+});
+
+story("a turn whose files cannot be loaded is aborted", async ({ earshot, channel }) => {
+  await earshot.message(channel, { ...said(5, "Ann", "<@BOT> what is on it?", 1), files: [{ id: "F1", name: "shot.png", type: "image/png" }] });
+  const file = () => Promise.reject(new Error("no way to the file"));
+  await assert.rejects(earshot.answer(channel, "5", () => assert.fail("asked"), { file }), /no way to the file/);
+  assert.equal(await earshot.answer(channel, "5", () => "It is free.", { hold: 1 }), "It is free.");
+});
+
 story("a turn is committed once, and the next goes on", async ({ earshot, channel }) => {
   const one = await earshot.turn(channel, "3");
   const first = await one.commit("Since nine.", { ids: ["4"], time: "2026-03-02T09:04:00Z", usage: { input: 10, output: 3 } });

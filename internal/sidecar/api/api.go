@@ -43,7 +43,10 @@ type Options struct {
 // New returns the handler of all routes, behind [Guard].
 func New(o Options) http.Handler {
 	mux := http.NewServeMux()
-	s := &server{Options: o, spec: sync.OnceValues(func() ([]byte, error) { return documentAt(o.Version, cmp.Or(o.URL, "/")) })}
+	s := &server{
+		Options: o, uploads: make(chan struct{}, maxUploads),
+		spec: sync.OnceValues(func() ([]byte, error) { return documentAt(o.Version, cmp.Or(o.URL, "/")) }),
+	}
 	s.add(humago.New(mux, humaConfig(o.Version)))
 	return Guard(o, s.authenticated(routed(mux)))
 }
@@ -52,6 +55,7 @@ func New(o Options) http.Handler {
 type server struct {
 	Options
 	streams streams
+	uploads chan struct{}          // a semaphore: held while a file is read and kept, which takes its size in memory
 	spec    func() ([]byte, error) // the document, made once
 }
 
@@ -62,6 +66,7 @@ func (s *server) add(a huma.API) {
 	s.addMe(a)
 	s.addContext(a)
 	s.addTools(a)
+	s.addFiles(a)
 	s.addReads(a)
 	s.addTurns(a)
 	s.addErasures(a)

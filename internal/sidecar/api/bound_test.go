@@ -44,6 +44,9 @@ var bounds = map[string]counted.Bound{
 	"list-tools":   aboutOne,
 	"call-tool":    aboutOne,
 
+	"get-file": aboutOne,
+	"put-file": aboutOne,
+
 	"assemble":        aboutOne,
 	"make-context":    aContext,
 	"make-capability": aboutOne,

@@ -47,6 +47,7 @@ type contextBody struct {
 	Again        bool              `json:"again,omitzero" doc:"with open: also where the question has been answered, or somebody else is answering it"`
 	Hold         int               `json:"hold,omitzero" minimum:"1" maximum:"3600" doc:"with open: seconds for which the turn is held unless it is renewed; default: as long as turns can be committed, which is 15 minutes unless the operator says otherwise"`
 	Tools        bool              `json:"tools,omitzero" doc:"also return the tools' descriptions for a model"`
+	Files        *bool             `json:"files,omitzero" doc:"false: the model can be given no files; the prompt has none and its guide promises none; default: true"`
 }
 
 // A contextAnswer is the answer to contextBody.
@@ -61,6 +62,7 @@ type contextAnswer struct {
 	Turn         *openTurn             `json:"turn,omitempty"`
 	Capability   string                `json:"capability,omitempty" doc:"a bearer token for POST /v1/tools/{name}, in this channel up to the anchor"`
 	Tools        []toolInfo            `json:"tools,omitempty"`
+	Files        []promptFile          `json:"files,omitempty" doc:"the files that messages of the prompt have as media"`
 }
 
 // A promptJSON is what the model is sent.
@@ -175,7 +177,7 @@ func (b *ChannelNamed) place() (visible.Place, error) {
 func (b *contextBody) read(budget assemble.Budget) (r sidecar.ContextRequest, err error) {
 	r = sidecar.ContextRequest{
 		Conversation: b.Conversation, Anchor: earshot.MessageID(b.Anchor), Agent: earshot.AuthorID(b.Agent),
-		Open: b.Open, Claim: sidecar.Claim{Again: b.Again, Hold: time.Duration(b.Hold) * time.Second},
+		Open: b.Open, Claim: sidecar.Claim{Again: b.Again, Hold: time.Duration(b.Hold) * time.Second}, NoFiles: b.Files != nil && !*b.Files,
 		Settings: contexts.Settings{Instructions: b.Instructions, Zone: b.Zone, Text: b.Text},
 	}
 	for _, id := range b.Attach {
@@ -247,7 +249,7 @@ func contextAnswerOf(c sidecar.Context, withTools bool) contextAnswer {
 	w := contract.ResultOf(c.Result)
 	out := contextAnswer{
 		Prompt: promptJSON{w.System, w.Messages}, Tokens: w.Tokens, Ledger: w.Ledger, Next: w.Next, Notes: w.Notes, Hash: w.Hash,
-		Conversation: visible.ConversationText(c.Conversation), Capability: c.Capability,
+		Conversation: visible.ConversationText(c.Conversation), Capability: c.Capability, Files: promptFiles(c.Files),
 	}
 	if d := c.Draft; d != nil {
 		out.Turn = &openTurn{ID: d.ID, Expires: d.Expires.String(), Key: sidecar.PostKey(*d)}

@@ -32,6 +32,7 @@ func describe(d *huma.OpenAPI, server string) {
 		{Name: "names", Description: "Who agents, authors and callers are, and what channels are called"},
 		{Name: "contexts", Description: "What the model is sent, and the turns that are answered with it"},
 		{Name: "tools", Description: "What a model may look up while it answers"},
+		{Name: "files", Description: "What files contain"},
 		{Name: "channels", Description: "Reading channels"},
 		{Name: "turns", Description: "What was answered, why, and what it cost"},
 		{Name: "erasures", Description: "Deleting for good"},
@@ -58,7 +59,7 @@ var saysOf = map[int]string{
 	http.StatusNotFound:              "There is no such thing, or none that the key reaches: the answer is the same",
 	http.StatusConflict:              "Something else is stored already, which stays; code says what",
 	http.StatusGone:                  "The turn's time is over",
-	http.StatusRequestEntityTooLarge: "The body has 1 MiB or more",
+	http.StatusRequestEntityTooLarge: "The body has 1 MiB or more, or the file more than 20 MiB",
 	http.StatusTooManyRequests:       "Too many requests with this key or for this channel",
 	http.StatusInternalServerError:   "Something went wrong here; the log has the request's id",
 }
@@ -83,7 +84,7 @@ func refusal(status int, content, schema string) *huma.Response {
 
 // conflicts are the routes that answer with 409, by their operations, besides the one
 // that describes it itself.
-var conflicts = []string{"make-context", "create-conversation", "post-conversation-message"}
+var conflicts = []string{"make-context", "put-file", "create-conversation", "post-conversation-message"}
 
 func describeOperation(refusals map[string]*huma.Response, path string, op *huma.Operation) {
 	if len(op.Tags) == 0 {
@@ -134,6 +135,8 @@ func subjectOf(path, id string) string {
 	switch {
 	case path == "/v1/events":
 		return "events"
+	case strings.HasPrefix(path, filePath):
+		return "files"
 	case strings.HasPrefix(id, "put-") || path == "/v1/agents" || path == "/v1/me":
 		return "names"
 	case strings.HasPrefix(id, "erase-") || id == "delete-message" || strings.HasPrefix(path, "/v1/erasures"):

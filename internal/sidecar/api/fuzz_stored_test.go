@@ -19,7 +19,7 @@ func TestEveryBodyIsFuzzed(t *testing.T) {
 	fuzzed := map[string]string{
 		"post-events": "FuzzEvents, FuzzSlackEvents, FuzzWhatIsAcceptedIsStored", "put-agent": "FuzzPutAgent", "put-channel": "FuzzPutChannel, FuzzWhatIsAcceptedIsStored", "put-authors": "FuzzPutAuthors",
 		"make-context": "FuzzBodiesOfTurns", "commit-turn": "FuzzBodiesOfTurns", "renew-turn": "FuzzBodiesOfTurns", "assemble": "FuzzBodiesOfTurns", "make-capability": "FuzzBodiesOfTurns", "call-tool": "FuzzBodiesOfTurns",
-		"create-conversation": "FuzzConversationBodies, FuzzWhatIsAcceptedIsStored", "post-conversation-message": "FuzzConversationBodies, FuzzWhatIsAcceptedIsStored", "merge-conversation-metadata": "FuzzConversationBodies",
+		"create-conversation": "FuzzConversationBodies, FuzzWhatIsAcceptedIsStored", "post-conversation-message": "FuzzConversationBodies, FuzzWhatIsAcceptedIsStored", "merge-conversation-metadata": "FuzzConversationBodies", "put-file": "FuzzPutFile",
 	}
 	for _, r := range routes(t) {
 		if r.body && fuzzed[r.id] == "" {

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 )
 
@@ -94,7 +95,11 @@ func Guard(o Options, next http.Handler) http.Handler {
 				return
 			}
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody+1)
+		most := int64(maxBody)
+		if takesFile(r) {
+			most = sidecar.MaxFile
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, most+1)
 		next.ServeHTTP(w, r)
 	})
 }
@@ -241,6 +246,14 @@ func (s *server) authenticated(next http.Handler) http.Handler {
 			writeProblem(w, r, http.StatusUnsupportedMediaType, "", "the body must be JSON; send Content-Type: application/json")
 			return
 		}
+		if takesFile(r) {
+			select {
+			case s.uploads <- struct{}{}:
+				defer func() { <-s.uploads }()
+			case <-r.Context().Done():
+				return
+			}
+		}
 		requestOf(r.Context()).bearer = Bearer(r)
 		next.ServeHTTP(w, r)
 	})
@@ -265,11 +278,16 @@ func Allowed(h http.Header, b Brake, p access.Principal) bool {
 // seconds writes a time in whole seconds, rounded up.
 func seconds(d time.Duration) string { return strconv.Itoa(int(math.Ceil(d.Seconds()))) }
 
+// takesFile reports whether a request's body is a file.
+func takesFile(r *http.Request) bool {
+	return r.Method == http.MethodPut && strings.HasPrefix(r.URL.Path, filePath)
+}
+
 // isJSON reports whether a request has no body, or one that is not said to be
 // anything but JSON.
 func isJSON(r *http.Request) bool {
 	kind := r.Header.Get("Content-Type")
-	if r.ContentLength == 0 || kind == "" {
+	if r.ContentLength == 0 || kind == "" || takesFile(r) {
 		return true
 	}
 	kind, _, err := mime.ParseMediaType(kind)

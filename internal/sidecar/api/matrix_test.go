@@ -163,6 +163,10 @@ var requests = map[string]func(t territory) request{
 	"call-tool": func(t territory) request {
 		return request{one: true, path: "/v1/tools/channel_messages", body: t.fill(`{"message_ids":["MESSAGE"]}`)}
 	},
+	"get-file": func(t territory) request { return request{path: "/v1/files/F1" + t.query("channel", t.channel)} },
+	"put-file": func(t territory) request {
+		return request{path: "/v1/files/F1" + t.query("channel", t.channel, "message", t.ids["message"]), body: `what it says`}
+	},
 	"assemble": func(territory) request {
 		return request{path: "/v1/assemble", body: `{"identity":{"id":"U0BOT","name":"earshot"},"channel":{},"anchor":"1","messages":[{"id":"1","time":"2026-03-02T10:00:00Z","author":{},"text":"hi"}]}`}
 	},
@@ -346,8 +350,11 @@ func (m *matrix) sow(t *testing.T, workspace, channel string) territory {
 	}
 	x.ids["root"] = "100.000001"
 	x.ids["message"] = "300." + x.workspace + x.channel
-	_, err := st.Record(ctx, c.Scope(), said(0, "100.000001"), said(1, "200.000001"), said(3, x.ids["message"]))
+	shares := said(3, x.ids["message"])
+	shares.Files = []earshot.File{{ID: "F1", Name: x.canary() + ".txt", Type: "text/plain"}}
+	_, err := st.Record(ctx, c.Scope(), said(0, "100.000001"), said(1, "200.000001"), shares)
 	must(err)
+	must(st.PutBlob(ctx, c.Scope(), shares.ID, "F1", earshot.Blob{SHA256: "sum of " + x.canary(), Type: "text/plain", Name: x.canary() + ".txt", Data: []byte(x.canary())}))
 
 	conversation := earshot.ConversationID{Agent: "U0BOT", Scope: c.Scope(), Name: "100.000001"}
 	a, err := st.Accept(ctx, c.Scope(), earshot.Event{Delivery: "d", Received: 1, Message: said(2, "250.000001")}, &conversation)
@@ -396,6 +403,8 @@ func (m *matrix) state(t *testing.T, x territory) string {
 	}
 	d, err := m.store.Draft(ctx, earshot.TurnID(open))
 	fmt.Fprintln(&b, d.State, err)
+	file, err := m.store.FileBlob(ctx, sc, "F1")
+	fmt.Fprintf(&b, "%+v %v\n", file, err)
 	return b.String()
 }
 

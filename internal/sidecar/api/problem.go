@@ -76,7 +76,9 @@ func newProblem(path string, status int, code, detail string, fields ...string) 
 		}
 	}
 	if status == http.StatusRequestEntityTooLarge {
-		detail = "the body has more than 1 MiB"
+		if detail = "the body has more than 1 MiB"; strings.HasPrefix(path, filePath) {
+			detail = "the file has more than 20 MiB"
+		}
 	}
 	if len(fields) > 0 {
 		detail = strings.Join(fields, "; ")

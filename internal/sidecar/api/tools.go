@@ -47,6 +47,15 @@ type toolAnswer struct {
 	Answer   answerJSON          `json:"answer"`
 	Failed   bool                `json:"failed" doc:"the call was refused; the answer says why"`
 	Messages []earshot.MessageID `json:"messages" doc:"ids of the messages whose text is in the answer"`
+	Media    []mediaJSON         `json:"media,omitempty" doc:"the content of a file that the model has asked for; give it with the answer"`
+}
+
+// A mediaJSON is a file with its content.
+type mediaJSON struct {
+	ID   earshot.ArtifactID `json:"id"`
+	Name string             `json:"name"`
+	Type string             `json:"type" doc:"its media type"`
+	Data []byte             `json:"data" contentEncoding:"base64"`
 }
 
 // An answerJSON is a tool's answer.
@@ -66,6 +75,9 @@ func (s *server) callTool(ctx context.Context, p access.Principal, in *toolInput
 		return nil, err
 	}
 	out := &struct{ Body toolAnswer }{toolAnswer{Answer: answerJSON{jsontext.Value(a.JSON)}, Failed: a.Failed, Messages: []earshot.MessageID{}}}
+	for _, m := range a.Media {
+		out.Body.Media = append(out.Body.Media, mediaJSON{m.ID, m.Name, m.Type, m.Data})
+	}
 	for _, m := range a.Shows {
 		out.Body.Messages = append(out.Body.Messages, m.ID)
 	}
