@@ -43,6 +43,10 @@ type Draft struct {
 	// Again lets the draft be opened and committed where the anchor has been answered, or
 	// another draft holds the claim to it.
 	Again bool
+	// Replaces is an open draft of the anchor, or 0: OpenDraft ends it in the same
+	// transaction, so that nobody else gets the claim between them, and its Posting is the
+	// new one's. It is not stored, and one that has ended by then is as 0.
+	Replaces TurnID
 	// Posting is when the opener first said that it was about to post its reply; 0: it has
 	// not. RenewDraft sets it.
 	Posting Time
@@ -78,8 +82,8 @@ const (
 type Drafts interface {
 	// OpenDraft stores d and gives it an id. Its conversation is created if there is
 	// none. Nothing of the conversation is changed. A [*Claimed], without d.Again, when
-	// the agent has a turn for the anchor, or when a draft of the anchor is open that
-	// expires at d.Opened or later. ErrConflict, which means "gather
+	// the agent has a turn for the anchor, or when a draft of the anchor, besides
+	// d.Replaces, is open that expires at d.Opened or later. ErrConflict, which means "gather
 	// again", when the conversation's epoch is not Prompt.From, when it has not
 	// d.Turns turns, or when something that the prompt shows is deleted, the anchor
 	// included. ErrInvalid when Conversation breaks its bounds, without an anchor or

@@ -136,12 +136,24 @@ func (s *Service) interrupted(ctx context.Context, d earshot.Draft) (*earshot.Dr
 // reply once, and whoever takes over finds it by the key.
 func PostKey(d earshot.Draft) string {
 	c := d.Conversation
-	turns := 0
+	once := "" // else which time, and where: what insists posts besides
 	if d.Again {
-		turns = d.Turns + 1
+		once = fmt.Sprint(openingOf(d).Answers+1, " ", c.Name)
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %d", c.Agent, c.Scope.Platform, c.Scope.Workspace, c.Scope.Channel, d.Anchor, turns))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q", c.Agent, c.Scope.Platform, c.Scope.Workspace, c.Scope.Channel, d.Anchor, once))
 	return hex.EncodeToString(sum[:12]) // 24 characters: Discord's nonce takes 25
+}
+
+// answers returns how often a conversation has answered a message.
+func (s *Service) answers(ctx context.Context, of earshot.ConversationID, anchor earshot.MessageID) (int, error) {
+	turns, err := s.store.Turns(ctx, of, 0)
+	n := 0
+	for _, t := range turns {
+		if t.Answer.Anchor == anchor {
+			n++
+		}
+	}
+	return n, err
 }
 
 // What a turn's holder may be told of it; else the state of the draft.
@@ -194,7 +206,8 @@ func (s *Service) Look(ctx context.Context, p access.Principal, id earshot.TurnI
 const maxHeld = 200
 
 // Opened returns the turns that a caller has opened and not ended, the newest first, at
-// most 200: with expired also those that have expired, which nobody has committed.
+// most 200: with expired also those that have expired, whose questions nobody has
+// taken over since.
 func (s *Service) Opened(ctx context.Context, p access.Principal, expired bool) ([]Held, error) {
 	if p.Fixed != nil {
 		return nil, visible.ToolsOnly
@@ -207,6 +220,12 @@ func (s *Service) Opened(ctx context.Context, p access.Principal, expired bool) 
 	for _, d := range drafts {
 		if !expired && d.Expires < s.now() || s.to(p).Opens(ctx, d.Conversation) != nil { // or the key was narrowed since
 			continue
+		}
+		if d.Expires < s.now() {
+			last, err := s.store.LastDraft(ctx, d.Conversation, d.Anchor, d.ID, false)
+			if err == nil && last.ID > d.ID && last.State != earshot.DraftAborted {
+				continue // somebody took over
+			}
 		}
 		h, err := s.held(ctx, d)
 		if err != nil {

@@ -310,11 +310,8 @@ func (s *Service) overtaken(ctx context.Context, p access.Principal, d earshot.D
 	return late
 }
 
-// replace ends a draft that came too late and opens one in its place.
+// replace opens a draft in place of one that came too late.
 func (s *Service) replace(ctx context.Context, p access.Principal, d earshot.Draft, r contexts.Request) (Context, error) {
-	if _, err := s.store.AbortDraft(ctx, d.ID); err != nil {
-		return Context{}, err
-	}
 	return s.open(ctx, p, r, Claim{Again: d.Again, Hold: openingOf(d).hold(), replaces: d.ID})
 }
 

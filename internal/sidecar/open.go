@@ -55,7 +55,7 @@ func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.R
 	}
 	d := earshot.Draft{
 		Conversation: a.Conversation, Anchor: a.Anchor, Opener: p.ID, State: earshot.DraftOpen,
-		Opened: s.now(), Expires: s.until(claim.Hold), Again: claim.Again, Turns: inputref.Count(turns), Turn: turnOf(c),
+		Opened: s.now(), Expires: s.until(claim.Hold), Again: claim.Again, Replaces: claim.replaces, Turns: inputref.Count(turns), Turn: turnOf(c),
 	}
 	if d.Prompt, err = inputref.Prompt(c.Input, c.Result, turns, false); err != nil {
 		return Context{}, err
@@ -65,7 +65,13 @@ func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.R
 			return Context{}, err
 		}
 	}
-	if d.Asked, err = encodeSettings(a.Settings, opening{Edited: anchorOf(c.Input).Edited, Hold: int(claim.Hold.Seconds()), Key: keySum(claim.Key), Replaces: claim.replaces}); err != nil {
+	how := opening{Edited: anchorOf(c.Input).Edited, Hold: int(claim.Hold.Seconds()), Key: keySum(claim.Key), Replaces: claim.replaces}
+	if claim.Again {
+		if how.Answers, err = s.answers(ctx, a.Conversation, a.Anchor); err != nil {
+			return Context{}, err
+		}
+	}
+	if d.Asked, err = encodeSettings(a.Settings, how); err != nil {
 		return Context{}, err
 	}
 	if d, err = s.store.OpenDraft(ctx, d); err != nil {
@@ -150,6 +156,7 @@ type opening struct {
 	Hold     int            `json:"hold,omitzero"`     // seconds
 	Key      string         `json:"key,omitzero"`      // as keySum has it
 	Replaces earshot.TurnID `json:"replaces,omitzero"` // the turn that came too late, for which this one was opened
+	Answers  int            `json:"answers,omitzero"`  // of one that insists: how often the conversation had answered the anchor
 }
 
 func (o opening) hold() time.Duration { return time.Duration(o.Hold) * time.Second }

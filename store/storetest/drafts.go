@@ -190,6 +190,35 @@ var draftCases = []testCase{
 		_, err = s.RenewDraft(s.Context(), 1000, second(1), second(2), false)
 		wantError(s.T, err, earshot.ErrNotFound)
 	}},
+	{"a draft in place of another has its claim, and says that it was about to post", func(s *suite) {
+		first := s.drafted(1, "m1", 0)
+		_, err := s.RenewDraft(s.Context(), first.ID, second(1), second(1000), true)
+		s.check(err)
+		inPlace := s.draft(1, "m1", 0)
+		inPlace.Replaces = first.ID
+		for what, wrong := range map[string]func(*earshot.Draft){
+			"of another anchor's draft": func(d *earshot.Draft) { d.Replaces = s.drafted(2, "m2", 0).ID },
+			"after other turns":         func(d *earshot.Draft) { d.Turns = 1 },
+			"of none":                   func(d *earshot.Draft) { d.Replaces = 1000 },
+		} {
+			d := inPlace
+			wrong(&d)
+			if _, err := s.OpenDraft(s.Context(), d); err == nil {
+				s.Errorf("%s it is opened", what)
+			}
+		}
+		s.equal("what was refused changes nothing", s.stateOf(first.ID), fullDraft)
+		anew := s.opens(inPlace)
+		s.equal("is about to post", []any{anew.Posting, anew.Replaces}, []any{second(1), earshot.TurnID(0)})
+		s.equal("the one before", s.stateOf(first.ID), []string{"aborted"})
+		_, err = s.OpenDraft(s.Context(), s.draft(1, "m1", 0))
+		wantClaimed(s.T, err, anew.ID, false)
+		_, err = s.OpenDraft(s.Context(), inPlace) // of one that has ended
+		wantClaimed(s.T, err, anew.ID, false)
+		last, err := s.LastDraft(s.Context(), first.Conversation, first.Anchor, 0, true)
+		s.check(err)
+		s.equal("whoever comes next is told of", last.ID, anew.ID)
+	}},
 	{"the open drafts of an opener are listed, also expired ones", func(s *suite) {
 		s.record(said(1, "question 1"), said(2, "question 2"), said(3, "question 3"))
 		one, two := s.opens(s.draft(1, "m1", 0)), s.opens(s.draft(2, "m2", 0))

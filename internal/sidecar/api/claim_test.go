@@ -121,8 +121,19 @@ func TestAClaimIsHeldByItsHeartbeatAndFreeOnceThatStops(t *testing.T) {
 	if status, at := w.renew(t, first.Turn.ID, object{"posting": true, "hold": 1}); status != http.StatusOK || at.Posting == "" {
 		t.Errorf("about to post: %d %+v", status, at)
 	}
+	listed := func(state string) bool {
+		t.Helper()
+		status, _, open := w.call(t, "C1", http.MethodGet, "/v1/turns/open", nil)
+		if status != http.StatusOK {
+			t.Fatalf("the list of open turns: %d %s", status, open)
+		}
+		return strings.Contains(open, fmt.Sprintf(`"state":%q`, state))
+	}
+	for !listed("expired") { // the holder is not heard of again
+		time.Sleep(100 * time.Millisecond)
+	}
 	var next contextJSON
-	for { // the holder is not heard of again
+	for {
 		status, next = w.context(t, "C1", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT", "open": true, "hold": 60})
 		if status == http.StatusOK {
 			break
@@ -135,12 +146,35 @@ func TestAClaimIsHeldByItsHeartbeatAndFreeOnceThatStops(t *testing.T) {
 	if status, late := w.renew(t, first.Turn.ID, object{}); status != http.StatusConflict || late.Reason != "answering" {
 		t.Errorf("the first holder comes back: %d %+v", status, late)
 	}
-	status, _, open := w.call(t, "C1", http.MethodGet, "/v1/turns/open", nil)
-	if status != http.StatusOK || !strings.Contains(open, `"state":"expired"`) || !strings.Contains(open, `"state":"open"`) {
-		t.Errorf("the list of open turns: %d %s", status, open)
+	if !listed("open") || listed("expired") {
+		t.Error("what is taken over is still listed, or who took it over is not")
 	}
 	if status, done := w.commit(t, "C1", next.Turn.ID, says("The disk is full.", "r1")); status != http.StatusOK {
 		t.Errorf("its commit: %d %+v", status, done)
+	}
+}
+
+// A reply is posted, the conversation has gone on, and the holder dies before it commits
+// in the turn that its commit brought: who comes next is told that a reply may be there.
+func TestATurnThatCameInPlaceOfAnotherMayBePosted(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	w.tell(t, said(2, "Bob", "<@U0BOT> and since when?"))
+	_, one := w.context(t, "C1", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT", "open": true, "hold": 1})
+	if status, at := w.renew(t, one.Turn.ID, object{"posting": true}); status != http.StatusOK || at.Posting == "" {
+		t.Fatalf("about to post: %d %+v", status, at)
+	}
+	w.commit(t, "C1", w.opened(t, "m2").Turn.ID, says("Since nine.", "r2"))
+	status, late := w.commit(t, "C1", one.Turn.ID, says("The disk is full.", "r1"))
+	if status != http.StatusConflict || late.Context.Turn.ID == one.Turn.ID {
+		t.Fatalf("the commit: %d %+v", status, late)
+	}
+	var next contextJSON
+	for status = 0; status != http.StatusOK; time.Sleep(50 * time.Millisecond) { // until the claim has run out
+		status, next = w.context(t, "C1", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT", "open": true})
+	}
+	if next.Turn.Interrupted == nil || next.Turn.Interrupted.ID != late.Context.Turn.ID || next.Turn.Key != one.Turn.Key {
+		t.Errorf("who comes next is told %+v, want that turn %d was about to post", next.Turn, late.Context.Turn.ID)
 	}
 }
 

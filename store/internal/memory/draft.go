@@ -23,11 +23,19 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 		if c != nil {
 			epoch, turns = c.Epoch, len(c.turns)
 		}
-		next, err := rule.OpenDraft(d, rule.DraftOpening{
-			Epoch: epoch, Turns: turns, Gone: s.anyDeleted(d.Conversation.Scope, d.Prompt.Shows), Claims: s.claims(d, rule.OpenedAt(d, s.time())), Now: s.time(),
+		replaced := s.drafts[d.Replaces]
+		if d.Replaces != 0 && replaced == nil {
+			return rule.NoDraft(d.Replaces)
+		}
+		next, ended, err := rule.OpenDraft(d, rule.DraftOpening{
+			Epoch: epoch, Turns: turns, Gone: s.anyDeleted(d.Conversation.Scope, d.Prompt.Shows), Replaced: replaced,
+			Claims: s.claims(d, d.Replaces, rule.OpenedAt(d, s.time())), Now: s.time(),
 		})
 		if err != nil {
 			return err
+		}
+		if ended != nil {
+			s.drafts[ended.ID] = ended
 		}
 		if c == nil {
 			s.create(earshot.Conversation{ID: d.Conversation, Metadata: map[string]string{}}, s.time())
@@ -41,15 +49,15 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 	return out, err
 }
 
-// claims are who else has to do with a draft's anchor at a time.
-func (s *Store) claims(d earshot.Draft, now earshot.Time) rule.Claims {
+// claims are who else has to do with a draft's anchor at a time, besides the draft not.
+func (s *Store) claims(d earshot.Draft, not earshot.TurnID, now earshot.Time) rule.Claims {
 	at := agentKey{d.Conversation.Agent, d.Conversation.Scope, string(d.Anchor)}
 	c := rule.Claims{Taken: s.anchors[at]}
 	if q := s.queue.anchors[at]; q != nil {
 		c.Queued = &q.QueuedTurn
 	}
 	for _, o := range s.drafts {
-		if o.ID != d.ID && o.State == earshot.DraftOpen && o.Expires >= now && ofAnchor(o, d.Conversation, d.Anchor) && (c.Held == nil || o.ID > c.Held.ID) {
+		if o.ID != not && o.State == earshot.DraftOpen && o.Expires >= now && ofAnchor(o, d.Conversation, d.Anchor) && (c.Held == nil || o.ID > c.Held.ID) {
 			c.Held = &o.Draft
 		}
 	}
@@ -107,7 +115,7 @@ func (s *Store) RenewDraft(ctx context.Context, id earshot.TurnID, now, expires 
 		if d == nil {
 			return rule.NoDraft(id)
 		}
-		next, ok, err := rule.RenewDraft(*d, s.claims(d.Draft, now), now, expires, posting)
+		next, ok, err := rule.RenewDraft(*d, s.claims(d.Draft, id, now), now, expires, posting)
 		if err != nil {
 			return err
 		}

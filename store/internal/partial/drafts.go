@@ -56,6 +56,11 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 	if err != nil {
 		return earshot.Draft{}, err
 	}
+	if d.Replaces != 0 {
+		if err := s.drop(ctx, d.Replaces); err != nil {
+			return earshot.Draft{}, err
+		}
+	}
 	whole := stored
 	whole.Asked, whole.Turn, whole.Prompt = d.Asked, d.Turn, d.Prompt
 	if err := h.HoldDraft(ctx, whole); err != nil {

@@ -74,9 +74,10 @@ func draftTurn(t earshot.Turn, d earshot.Draft) (earshot.Turn, error) {
 // A DraftOpening is what [earshot.Drafts.OpenDraft] depends on, of a draft that
 // CheckDraft has checked.
 type DraftOpening struct {
-	Epoch, Turns int  // the conversation's; zero where there is none
-	Gone         bool // something that the prompt shows is deleted
-	Claims       Claims
+	Epoch, Turns int          // the conversation's; zero where there is none
+	Gone         bool         // something that the prompt shows is deleted
+	Claims       Claims       // Held is not the one that is replaced
+	Replaced     *Drafted     // the one that is replaced; nil: there is none
 	Now          earshot.Time // the store's
 }
 
@@ -108,22 +109,31 @@ func OpenedAt(d earshot.Draft, now earshot.Time) earshot.Time {
 	return d.Opened
 }
 
-// OpenDraft decides about [earshot.Drafts.OpenDraft].
-func OpenDraft(d earshot.Draft, o DraftOpening) (Drafted, error) {
-	d.Opened = OpenedAt(d, o.Now)
+// OpenDraft decides about [earshot.Drafts.OpenDraft]. The second is the replaced draft
+// as it is stored from then on, nil where it stays as it is.
+func OpenDraft(d earshot.Draft, o DraftOpening) (Drafted, *Drafted, error) {
+	d.Opened, d.Replaces, d.Posting = OpenedAt(d, o.Now), 0, 0
 	if held := o.Claims.taken(); held != nil && !d.Again {
-		return Drafted{}, held
+		return Drafted{}, nil, held
 	}
 	epoch, turns := o.Epoch, o.Turns
 	switch {
 	case d.Prompt.From != epoch:
-		return Drafted{}, fmt.Errorf("the draft was gathered in epoch %d, the conversation is in %d: %w", d.Prompt.From, epoch, earshot.ErrConflict)
+		return Drafted{}, nil, fmt.Errorf("the draft was gathered in epoch %d, the conversation is in %d: %w", d.Prompt.From, epoch, earshot.ErrConflict)
 	case d.Turns != turns:
-		return Drafted{}, fmt.Errorf("the draft follows %d turns, the conversation has %d: %w", d.Turns, turns, earshot.ErrConflict)
+		return Drafted{}, nil, fmt.Errorf("the draft follows %d turns, the conversation has %d: %w", d.Turns, turns, earshot.ErrConflict)
 	case o.Gone:
-		return Drafted{}, fmt.Errorf("the draft shows what is deleted: %w", earshot.ErrConflict)
+		return Drafted{}, nil, fmt.Errorf("the draft shows what is deleted: %w", earshot.ErrConflict)
 	}
-	return Drafted{Draft: d}, nil
+	if o.Replaced == nil {
+		return Drafted{Draft: d}, nil, nil
+	}
+	ended, ok := AbortDraft(*o.Replaced)
+	if !ok {
+		return Drafted{Draft: d}, nil, nil
+	}
+	d.Posting = o.Replaced.Posting
+	return Drafted{Draft: d}, &ended, nil
 }
 
 // RenewDraft decides about [earshot.Drafts.RenewDraft]. Nothing is written where ok is

@@ -25,13 +25,26 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 		t.CreateBare(id, o.Now)
 		c.Ask(t, id, t.SQL.Lock)
 		t.askDeleted(id.Scope, d.Prompt.Shows, &o.Gone)
-		t.askClaims(d, rule.OpenedAt(d, o.Now), &o.Claims)
+		t.askClaims(d, d.Replaces, rule.OpenedAt(d, o.Now), &o.Claims)
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
 		o.Epoch, o.Turns = c.Epoch, c.Turns
-		if out, err = rule.OpenDraft(d, o); err != nil {
+		if d.Replaces != 0 {
+			old, err := t.draft(ctx, d.Replaces)
+			if err != nil {
+				return err
+			}
+			o.Replaced = &old
+		}
+		var ended *rule.Drafted
+		if out, ended, err = rule.OpenDraft(d, o); err != nil {
 			return err
+		}
+		if ended != nil {
+			if err := t.endDraft(*ended); err != nil {
+				return err
+			}
 		}
 		t.Ask(t.SQL.NextTurn, nil, One(new(bool), &out.ID))
 		if err := t.Send(ctx); err != nil {
@@ -50,8 +63,9 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 // draft; what follows counts its parameters from $6.
 const ofAnchor = OfAgent + ` AND anchor = $5`
 
-// askClaims asks who else has to do with a draft's anchor at a time.
-func (t *Tx) askClaims(d earshot.Draft, now earshot.Time, c *rule.Claims) {
+// askClaims asks who else has to do with a draft's anchor at a time, besides the draft
+// not.
+func (t *Tx) askClaims(d earshot.Draft, not earshot.TurnID, now earshot.Time, c *rule.Claims) {
 	id := d.Conversation
 	*c = rule.Claims{}
 	t.Ask(`SELECT number FROM turn`+ofAnchor+` LIMIT 1`, Own(id, string(d.Anchor)), One(&c.Taken, new(int)))
@@ -59,7 +73,7 @@ func (t *Tx) askClaims(d earshot.Draft, now earshot.Time, c *rule.Claims) {
 		c.Queued = &earshot.QueuedTurn{}
 		return row.Scan(&c.Queued.ID, &c.Queued.State)
 	})
-	t.Ask(`SELECT id, expires FROM draft`+ofAnchor+` AND state = 'open' AND id <> $6 AND expires >= $7 ORDER BY id DESC LIMIT 1`, Own(id, string(d.Anchor), int64(d.ID), int64(now)), func(row Row) error {
+	t.Ask(`SELECT id, expires FROM draft`+ofAnchor+` AND state = 'open' AND id <> $6 AND expires >= $7 ORDER BY id DESC LIMIT 1`, Own(id, string(d.Anchor), int64(not), int64(now)), func(row Row) error {
 		c.Held = &earshot.Draft{}
 		return row.Scan(&c.Held.ID, &c.Held.Expires)
 	})
@@ -143,7 +157,7 @@ func (s *Store) RenewDraft(ctx context.Context, id earshot.TurnID, now, expires 
 			return err
 		}
 		var c rule.Claims
-		t.askClaims(d.Draft, now, &c)
+		t.askClaims(d.Draft, id, now, &c)
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
