@@ -16,6 +16,7 @@ from ._generated import Operations
 from ._transport import ServerEvent, Transport
 
 BATCH = 1000  # events in one call, as the API allows
+FINISHES = 50  # how often a posted reply is committed while its conversation goes on
 
 
 class Earshot:
@@ -172,7 +173,7 @@ class Earshot:
             with turn:
                 found = turn._arrived(find, options.get("again")) if post else None
                 if found:
-                    return turn._finish(found["text"], [found["id"]], tries)
+                    return turn._finish(found["text"], [found["id"]])
                 reply = turn._asked(ask)
                 state = turn.state if reply is None else turn._checked(hold, posting=post is not None)
                 if state in ("cancelled", "lost"):
@@ -194,7 +195,7 @@ class Earshot:
                             continue
                     turn.posting = True  # if post fails it may have arrived: the turn is not aborted
                     posted = post(reply, turn.key) if _takes_two(post) else post(reply)
-                    return turn._finish(reply, [posted] if posted else None, tries)
+                    return turn._finish(reply, [posted] if posted else None)
             try:
                 turn = self._claim(channel, anchor, hold, options) if left else None  # the question was edited
             except NotFound:
@@ -591,10 +592,11 @@ class Turn(Context):
             )
         return find(self.key)
 
-    def _finish(self, text: str, ids: Optional[List[str]], tries: int) -> Optional[str]:
-        """Commits what is posted, also where the conversation has gone on meanwhile."""
+    def _finish(self, text: str, ids: Optional[List[str]]) -> str:
+        """Commits what is posted, also where the conversation has gone on meanwhile. The turn is
+        never aborted, so that whoever comes next looks for the post."""
         turn = self
-        for left in range(tries - 1, -1, -1):
+        for left in range(FINISHES - 1, -1, -1):
             try:
                 turn.commit(text, ids=ids)
                 break
@@ -609,8 +611,8 @@ class Turn(Context):
                     break  # answered or deleted meanwhile
                 turn = conflict.turn
                 if not left:
-                    turn.abort()
                     raise
+                self.earshot._transport.pause(0.01 * (FINISHES - left))
         self.ended = True
         return text
 

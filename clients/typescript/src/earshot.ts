@@ -34,6 +34,7 @@ import {
 import { Transport, pause, type CallOptions, type ServerEvent, type TransportOptions } from "./transport.js";
 
 const batch = 1000; // events in one call, as the API allows
+const finishes = 50; // how often a posted reply is committed while its conversation goes on
 
 export interface EarshotOptions extends TransportOptions {
   /** Where the sidecar is. Default: EARSHOT_URL, else http://127.0.0.1:7301. */
@@ -236,7 +237,7 @@ export class Earshot {
       held.keep(by);
       try {
         const found = post ? await held.arrived(find, rest.again) : undefined;
-        if (found) return await held.finish(found.text, [found.id], tries, by);
+        if (found) return await held.finish(found.text, [found.id], by);
         const reply = await held.asked(ask);
         const state = reply === undefined ? held.state : await held.checked({ hold, posting: post !== undefined, ...by });
         if (state === "cancelled" || state === "lost") return undefined;
@@ -254,7 +255,7 @@ export class Earshot {
           }
           held.posting = true; // if post fails it may have arrived: the turn is not aborted
           const posted = await post(reply, held.key);
-          return await held.finish(reply, posted ? [posted] : [], tries, by);
+          return await held.finish(reply, posted ? [posted] : [], by);
         }
       } finally {
         await held.leave(by);
@@ -648,8 +649,11 @@ export class Turn extends Context {
     }
   }
 
-  /** @internal Commits what is posted, also where the conversation has gone on meanwhile. */
-  async finish(text: string, ids: string[], tries: number, options: CallOptions): Promise<string> {
+  /**
+   * @internal Commits what is posted, also where the conversation has gone on meanwhile. The turn is
+   * never aborted, so that whoever comes next looks for the post.
+   */
+  async finish(text: string, ids: string[], options: CallOptions): Promise<string> {
     let turn: Turn = this;
     for (let n = 1; ; n++) {
       let done: true | Conflict<Turn>;
@@ -661,10 +665,8 @@ export class Turn extends Context {
         done = await turn.tryCommit(text, ids, options);
       }
       if (done === true || !done.turn) return text; // else: answered or deleted meanwhile
-      if (n >= tries) {
-        await done.turn.abort(options);
-        throw done;
-      }
+      if (n >= finishes) throw done;
+      await pause(10 * n, undefined);
       turn = done.turn;
     }
   }
