@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/pgtest"
@@ -51,6 +52,123 @@ func TestTwoSidecarsOverOneStoreCommitOnce(t *testing.T) {
 			}
 			t.Logf("%d of %d questions were answered, %d commits came too late", r.committed, rounds, r.overtaken)
 		})
+	}
+}
+
+// TestTwoSidecarsOpenOneQuestion has two sidecars over one database open turns for the
+// same question at once: one gets the claim, and the others are told who. When it runs out
+// its holder and the others race for it again; then it is committed, while the others still
+// try.
+func TestTwoSidecarsOpenOneQuestion(t *testing.T) {
+	t.Parallel()
+	for name, spec := range map[string]func() string{
+		"postgres": func() string { return pgtest.Spec(t) },
+		"sqlite":   func() string { return filepath.Join(t.TempDir(), "earshot.db") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &races{t: t, at: spec()}
+			r.start()
+			rounds := 12
+			if testing.Short() {
+				rounds = 4
+			}
+			for n := range rounds {
+				r.claimed(n)
+			}
+			turns, err := r.stores[0].Turns(t.Context(), r.conversation, 0)
+			if err != nil || len(turns) != rounds {
+				t.Errorf("%d turns for %d questions: %v", len(turns), rounds, err)
+			}
+			for n := range rounds {
+				r.elsewhere(n)
+			}
+		})
+	}
+}
+
+// claimed asks a question that three callers of each sidecar want to answer.
+func (r *races) claimed(n int) {
+	r.t.Helper()
+	ctx, question := r.t.Context(), earshot.MessageID(fmt.Sprintf("q%d", n))
+	r.say(string(question), "<@U0BOT> and now?", n+1)
+	open := func(s *sidecar.Service, hold time.Duration) (*earshot.Draft, error) {
+		c, err := s.Context(ctx, everyone, sidecar.ContextRequest{Channel: visible.Place{Channel: "C1"}, Anchor: question, Agent: "U0BOT", Open: true, Claim: sidecar.Claim{Hold: hold}})
+		return c.Draft, err
+	}
+	// race runs six that open, and besides them what else holds the question or ends it.
+	race := func(what string, hold time.Duration, besides func() (*earshot.Draft, error)) (won *earshot.Draft) {
+		r.t.Helper()
+		won = nil
+		drafts, errs := make([]*earshot.Draft, 7), make([]error, 7)
+		var wg sync.WaitGroup
+		for i := range 6 {
+			wg.Go(func() { drafts[i], errs[i] = open(r.services[i%2], hold) })
+		}
+		if besides != nil {
+			wg.Go(func() { drafts[6], errs[6] = besides() })
+		}
+		wg.Wait()
+		for i, d := range drafts {
+			if d != nil && errs[i] == nil && won != nil {
+				r.t.Errorf("%s, round %d: turns %d and %d both have the question", what, n, won.ID, d.ID)
+			}
+			if d != nil && errs[i] == nil {
+				won = d
+			}
+		}
+		for _, err := range errs {
+			var taken *sidecar.Taken
+			if err != nil && (!errors.As(err, &taken) || won != nil && taken.Turn != won.ID) {
+				r.t.Errorf("%s, round %d: who lost is told %v, %+v", what, n, err, taken)
+			}
+		}
+		if won == nil {
+			r.t.Fatalf("%s, round %d: nobody has the question: %v", what, n, errs)
+		}
+		return won
+	}
+	first := race("opening", time.Minute, nil)
+	at, err := r.services[n%2].Renew(ctx, everyone, first.ID, sidecar.Renewal{Hold: time.Microsecond})
+	r.must(err)
+	for earshot.TimeOf(time.Now()) <= at.Expires { // the claim runs out
+		time.Sleep(time.Microsecond)
+	}
+	holder := race("after it ran out", time.Minute, func() (*earshot.Draft, error) {
+		held, err := r.services[n%2].Renew(ctx, everyone, first.ID, sidecar.Renewal{Hold: time.Minute})
+		return &held.Draft, err
+	})
+	race("while it is committed", time.Minute, func() (*earshot.Draft, error) {
+		done, err := r.services[n%2].Commit(ctx, everyone, holder.ID, sidecar.Reply{Text: "an answer"})
+		return &earshot.Draft{ID: done.Turn}, err
+	})
+}
+
+// elsewhere has two conversations claim one question at once.
+func (r *races) elsewhere(n int) {
+	r.t.Helper()
+	var wg sync.WaitGroup
+	errs := make([]error, 6)
+	for i := range errs {
+		wg.Go(func() {
+			_, errs[i] = r.stores[i%2].OpenDraft(r.t.Context(), earshot.Draft{
+				Conversation: earshot.ConversationID{Agent: "U0BOT", Scope: channel.Scope(), Name: fmt.Sprint("elsewhere ", n, " ", i)},
+				Anchor:       earshot.MessageID(fmt.Sprint("elsewhere", n)), Expires: earshot.Time(4e15), Prompt: earshot.Prompt{Hash: "h"},
+			})
+		})
+	}
+	wg.Wait()
+	won := 0
+	for _, err := range errs {
+		var taken *earshot.Claimed
+		if err == nil {
+			won++
+		} else if !errors.As(err, &taken) {
+			r.t.Errorf("elsewhere, round %d: %v", n, err)
+		}
+	}
+	if won != 1 {
+		r.t.Errorf("elsewhere, round %d: %d conversations have the question", n, won)
 	}
 }
 

@@ -21,7 +21,7 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 	err = s.engine.Apply(ctx, "open a draft", func(ctx context.Context, t *Tx) error {
 		o := rule.DraftOpening{Now: s.stamp()}
 		var c Conversation
-		t.Shared(id.Scope)
+		t.Exclusive(id.Scope) // another conversation may claim the same anchor
 		t.CreateBare(id, o.Now)
 		c.Ask(t, id, t.SQL.Lock)
 		t.askDeleted(id.Scope, d.Prompt.Shows, &o.Gone)
@@ -149,6 +149,9 @@ func (s *Store) RenewDraft(ctx context.Context, id earshot.TurnID, now, expires 
 	}
 	var out rule.Drafted
 	err = s.engine.Apply(ctx, "renew a draft", func(ctx context.Context, t *Tx) error {
+		if at.Expires < now {
+			t.Exclusive(at.Conversation.Scope) // as when one is opened
+		}
 		if _, err := t.Locked(ctx, at.Conversation); err != nil {
 			return err
 		}
