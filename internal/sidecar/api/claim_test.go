@@ -201,6 +201,48 @@ func TestAHolderHearsThatItsQuestionWasEditedOrDeleted(t *testing.T) {
 	}
 }
 
+func TestAClaimOutlivesAnErasureUnlessItsQuestionDoesNot(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		path, state, reason string
+		renewed             int
+	}{
+		"of somebody who spoke before": {"/v1/authors/U-Alice?channel=C1", "open", "changed", http.StatusOK},
+		"of who asked":                 {"/v1/authors/U-Bob?channel=C1", "cancelled", "deleted", http.StatusOK},
+		"of the channel":               {"/v1/channels/C1", "", "", http.StatusNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := asked(t)
+			turn := w.opened(t, "m1").Turn.ID
+			w.renew(t, turn, object{"posting": true})
+			if status, _, text := w.call(t, "C1", http.MethodDelete, c.path, nil); status != http.StatusOK && status != http.StatusAccepted {
+				t.Fatalf("erase: %d %s", status, text)
+			}
+			status, at := w.renew(t, turn, object{})
+			if status != c.renewed || at.State != c.state {
+				t.Fatalf("renewed: %d %+v", status, at)
+			}
+			if status == http.StatusNotFound {
+				return
+			}
+			status, done := w.commit(t, "C1", turn, says("The disk is full.", "r1"))
+			if status != http.StatusConflict || done.Reason != c.reason {
+				t.Fatalf("the commit: %d %+v", status, done)
+			}
+			if c.reason == "deleted" {
+				return
+			}
+			if status, _, second := w.claim(t, nil); status != http.StatusConflict || second.Code != "answering" || fmt.Sprint(second.Turn) != fmt.Sprint(done.Context.Turn.ID) {
+				t.Errorf("somebody else: %d %+v, want turn %d to hold the claim", status, second, done.Context.Turn.ID)
+			}
+			if status, done = w.commit(t, "C1", done.Context.Turn.ID, says("The disk is full.", "r1")); status != http.StatusOK {
+				t.Errorf("the commit anew: %d %+v", status, done)
+			}
+		})
+	}
+}
+
 func TestTheStreamTellsAHolderThatItsQuestionWasDeleted(t *testing.T) {
 	t.Parallel()
 	w := asked(t)
