@@ -196,6 +196,16 @@ func (st *Store) Draft(ctx context.Context, id earshot.TurnID) (earshot.Draft, e
 	return x, st.read(1, err)
 }
 
+func (st *Store) OpenDrafts(ctx context.Context, opener string, limit int) ([]earshot.Draft, error) {
+	x, err := st.step().OpenDrafts(ctx, opener, limit)
+	return x, st.read(len(x), err)
+}
+
+func (st *Store) LastDraft(ctx context.Context, of earshot.ConversationID, anchor earshot.MessageID, not earshot.TurnID, posting bool) (earshot.Draft, error) {
+	x, err := st.step().LastDraft(ctx, of, anchor, not, posting)
+	return x, st.read(1, err)
+}
+
 func (st *Store) Calls(ctx context.Context, since earshot.Time) ([]earshot.CallCount, error) {
 	x, err := st.step().Calls(ctx, since)
 	return x, st.read(len(x), err)
@@ -341,6 +351,10 @@ func (st *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, erro
 
 func (st *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, error) {
 	return st.step().OpenDraft(ctx, d)
+}
+
+func (st *Store) RenewDraft(ctx context.Context, id earshot.TurnID, now, expires earshot.Time, posting bool) (earshot.Draft, error) {
+	return st.step().RenewDraft(ctx, id, now, expires, posting)
 }
 
 func (st *Store) CommitDraft(ctx context.Context, id earshot.TurnID, t earshot.Turn, now earshot.Time, arrived ...earshot.Message) (earshot.Draft, error) {
