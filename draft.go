@@ -27,8 +27,8 @@ func (c *Claimed) Error() string {
 
 // A Draft is a turn that somebody outside answers: its prompt was given out, and
 // its reply has not come yet. While it is open and Expires has not passed it holds the
-// claim to its anchor. Several drafts of one conversation may be open; the first that is
-// committed wins.
+// claim to its anchor. Several drafts of one conversation may be open, for different
+// anchors; the first that is committed wins.
 type Draft struct {
 	ID           TurnID // given by the store, from the ids of queued turns
 	Conversation ConversationID

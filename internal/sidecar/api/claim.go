@@ -30,7 +30,7 @@ func (s *server) addClaims(a huma.API) {
 	}, schemaOf[renewBody](a), s.renewTurn)
 	add(s, a, huma.Operation{
 		OperationID: "list-open-turns", Method: http.MethodGet, Path: "/v1/turns/open", Summary: "The turns that this key has opened and not ended",
-		Description: "The newest 200, newest first. Those that have expired were left by a process that died: open their questions again.",
+		Description: "The newest 200, newest first. Those that have expired were left by a process that died, and nobody has taken their questions over since: open them again.",
 	}, s.listOpenTurns)
 }
 
