@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "assemble/links", "assemble/internal/logformtest", "search/index", "search/internal/sketch", "search/internal/when", "summarize/digest", "internal/zones", "internal/transcript", "platform/internal/tolerant", "platform/*/*msg", "platform/*/markup", "platform/backfill/internal/coverage", "internal/inspect/picture",
+		".", "assemble", "llm", "assemble/links", "assemble/internal/logformtest", "search/index", "search/internal/sketch", "search/internal/when", "summarize/digest", "internal/zones", "internal/transcript", "platform/internal/tolerant", "platform/*/*msg", "platform/*/markup", "internal/coverage", "internal/inspect/picture",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -109,7 +109,7 @@ var layout = architecture{
 		{3, "model/internal/rawjson", "JSON in which parts stand as they came"},
 		{4, "model/internal/adapter", "what the adapters share"},
 		{2, "platform/*/*api", "calls of a platform's API, within its rate limits"},
-		{3, "platform/*/internal/*", "parts of one platform, or of backfill"},
+		{3, "platform/*/internal/*", "parts of one platform"},
 		{3, "platform/media", "guarded fetch"},
 		{3, "internal/daemon/metrics", "what machines are told of a process"},
 		{2, "internal/eval/chats/chatstest", "where that data is"},
@@ -135,6 +135,7 @@ var layout = architecture{
 		{5, "summarize", "summaries between turns"},
 		{4, "summarize/digest", "a summary without a model"},
 		{1, "internal/plain", "what is stored, in plain words"},
+		{1, "internal/coverage", "what is known of a channel's history"},
 		{5, "internal/terminal", "what commands show on a terminal"},
 		{5, "internal/terminal/progress", "how far a command is, on a terminal"},
 		{5, "internal/yamlfile", "YAML that a person wrote"},

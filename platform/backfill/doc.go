@@ -27,8 +27,8 @@
 //	save.go        the coverage into the store
 //
 // tools.go does the same for a tool's request, worker.go and queue.go in the
-// background, gaps.go when events were missed. internal/coverage is the pure
-// part: sets of time, what is known, what to ask for.
+// background, gaps.go when events were missed. The module's internal/coverage is
+// the pure part: sets of time, what is known, what to ask for.
 //
 // Unstable: what this package exports may change with any version.
 package backfill

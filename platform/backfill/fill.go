@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/platform/backfill/internal/coverage"
+	"github.com/earshot-ai/earshot/internal/coverage"
 )
 
 // Requests of one turn at most.

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/platform/backfill/internal/coverage"
+	"github.com/earshot-ai/earshot/internal/coverage"
 )
 
 // A Filler loads history into a store. It is safe for concurrent use.

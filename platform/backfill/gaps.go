@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/coverage"
 	"github.com/earshot-ai/earshot/internal/pause"
-	"github.com/earshot-ai/earshot/platform/backfill/internal/coverage"
 )
 
 // How many writes to the store run at a time. The store gathers concurrent

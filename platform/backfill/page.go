@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/platform/backfill/internal/coverage"
+	"github.com/earshot-ai/earshot/internal/coverage"
 )
 
 // A sourceError is a refusal or failure of the platform; other errors are the

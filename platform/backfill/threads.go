@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/platform/backfill/internal/coverage"
+	"github.com/earshot-ai/earshot/internal/coverage"
 )
 
 const (

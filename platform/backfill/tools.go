@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/platform/backfill/internal/coverage"
+	"github.com/earshot-ai/earshot/internal/coverage"
 )
 
 // sinceCalls is how many requests FetchSince makes at most.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/earshot-ai/earshot/platform/backfill/internal/coverage"
+	"github.com/earshot-ai/earshot/internal/coverage"
 )
 
 const (
