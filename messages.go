@@ -234,6 +234,9 @@ type Messages interface {
 	PutCoverage(ctx context.Context, s Scope, list ...Coverage) error
 	// Coverage lists the entries by thread, from and to.
 	Coverage(ctx context.Context, s Scope) ([]Coverage, error)
+	// Covered lists the channels, by platform, workspace and id, that have an entry for
+	// the channel itself that is known, has no To, and has this Why.
+	Covered(ctx context.Context, why string) ([]Scope, error)
 
 	// Terms reads the search terms of what became known after seq, in the order of
 	// Seq.

@@ -84,6 +84,11 @@ func (st *Store) Coverage(ctx context.Context, s earshot.Scope) ([]earshot.Cover
 	return x, st.read(len(x), err)
 }
 
+func (st *Store) Covered(ctx context.Context, why string) ([]earshot.Scope, error) {
+	x, err := st.step().Covered(ctx, why)
+	return x, st.read(len(x), err)
+}
+
 func (st *Store) Terms(ctx context.Context, s earshot.Scope, seq int64) iter.Seq2[earshot.Terms, error] {
 	return each(st, st.step().Terms(ctx, s, seq))
 }

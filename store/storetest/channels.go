@@ -222,5 +222,21 @@ var channelCases = []testCase{
 		again, err := s.Coverage(s.Context(), s.scope)
 		s.check(err)
 		s.equal("coverage after a call that was refused", again, got)
+
+		told := s.scope
+		told.Channel += "-told"
+		told.Workspace += "-0"
+		for _, scope := range []earshot.Scope{s.scope, told} {
+			s.check(s.PutCoverage(s.Context(), scope,
+				earshot.Coverage{From: second(7), State: earshot.Known, Why: "told"}, earshot.Coverage{From: second(8), State: earshot.Known, Why: "told"},
+				earshot.Coverage{From: second(6), To: second(7), State: earshot.Known, Why: "not to the end"}, earshot.Coverage{From: second(5), State: earshot.Missing, Why: "not known"},
+				earshot.Coverage{Thread: "m2", From: second(7), State: earshot.Known, Why: "of a thread"}))
+		}
+		for why, want := range map[string][]earshot.Scope{"told": {s.scope, told}, "": nil, "not to the end": nil, "not known": nil, "of a thread": nil, "%": nil} {
+			got, err := s.Covered(s.Context(), why)
+			s.check(err)
+			got = slices.DeleteFunc(got, func(x earshot.Scope) bool { return x != s.scope && x != told }) // other tests' channels
+			s.equal("channels that are "+why, got, want)
+		}
 	}},
 }

@@ -277,3 +277,22 @@ func (s *Store) Coverage(ctx context.Context, scope earshot.Scope) ([]earshot.Co
 	})
 	return out, err
 }
+
+// Covered implements [earshot.Messages].
+func (s *Store) Covered(ctx context.Context, why string) ([]earshot.Scope, error) {
+	var out []earshot.Scope
+	err := s.read(ctx, func() error {
+		for at, c := range s.channels {
+			for _, e := range c.coverage {
+				if e.Thread == "" && e.To == 0 && e.State == earshot.Known && e.Why == rule.Text(why) {
+					out = append(out, at)
+				}
+			}
+		}
+		return nil
+	})
+	slices.SortFunc(out, func(a, b earshot.Scope) int {
+		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Workspace, b.Workspace), cmp.Compare(a.Channel, b.Channel))
+	})
+	return slices.Compact(out), err
+}

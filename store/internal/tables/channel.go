@@ -133,3 +133,10 @@ func (s *Store) Coverage(ctx context.Context, scope earshot.Scope) ([]earshot.Co
 	}
 	return rule.Above(out, floor), nil
 }
+
+// Covered implements [earshot.Messages].
+func (s *Store) Covered(ctx context.Context, why string) ([]earshot.Scope, error) {
+	return List(ctx, s.engine, "list channels by coverage", `SELECT DISTINCT platform, workspace, channel FROM coverage
+		WHERE why = $1 AND thread = '' AND to_time = 0 AND state = 'known' ORDER BY platform, workspace, channel`, []any{rule.Text(why)},
+		func(row Row, c *earshot.Scope) error { return row.Scan(&c.Platform, &c.Workspace, &c.Channel) })
+}
