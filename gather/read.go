@@ -26,6 +26,10 @@ type reader struct {
 	anchor earshot.Message
 	state  assemble.Conversation
 
+	// named says that a caller has created the conversation: its thread may be a name
+	// that no message has as its id.
+	named bool
+
 	// sessionZone is the zone that the session began in.
 	sessionZone string
 
@@ -120,7 +124,10 @@ func (r *reader) read(ctx context.Context, zone string) error {
 	if err := r.parents(ctx); err != nil {
 		return err
 	}
-	return r.beginnings(ctx)
+	if err := r.beginnings(ctx); err != nil {
+		return err
+	}
+	return r.openThread(ctx)
 }
 
 // section reads the messages of one section, except those of the channel and of

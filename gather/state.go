@@ -43,6 +43,7 @@ func (r *reader) loadState(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.named = stored.About.Client != ""
 	c := &r.state
 	c.Cursor, c.Epoch = stored.Cursor, stored.Epoch
 	if r.req.Elsewhere && stored.Cursor == 0 { // a commit would have moved it

@@ -18,7 +18,7 @@ type (
 		Results        []result `json:"results"` // the best first
 		Omitted        int      `json:"omitted,omitzero"`
 		UnknownAuthors []string `json:"unknown_authors,omitzero"` // nobody here goes by these names
-		Coverage       coverage `json:"coverage"`
+		Coverage       searched `json:"coverage"`
 	}
 	result struct {
 		messageJSON

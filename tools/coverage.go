@@ -8,8 +8,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A coverage says what was searched, and what could not be.
-type coverage struct {
+// A searched says what was searched, and what could not be.
+type searched struct {
 	MessagesScanned int       `json:"messages_scanned"`
 	TimeRange       *[]string `json:"time_range"` // the first and the last ts
 	Missing         []missing `json:"missing"`
@@ -69,6 +69,11 @@ func (s *Set) missing(list []earshot.Coverage, threads map[earshot.MessageID]*th
 		out = append(out, x)
 	}
 	for _, t := range threads {
+		for _, c := range t.open {
+			if c.To == 0 || c.To >= since {
+				out = append(out, missing{From: s.optionalTS(c.From), To: s.optionalTS(c.To), ThreadID: line(string(c.Thread), maxIDLength), State: c.State, until: c.To})
+			}
+		}
 		if named[t.id] || t.hidden || t.unread() <= 0 && !t.untried || t.last != 0 && t.last < since {
 			continue
 		}
@@ -105,8 +110,8 @@ func joined(list []earshot.Coverage) []earshot.Coverage {
 }
 
 // scanned returns how many messages a search looks through, and of which time.
-func (s *Set) scanned(ctx context.Context, since earshot.Time, upTo earshot.Position) (coverage, error) {
-	var c coverage
+func (s *Set) scanned(ctx context.Context, since earshot.Time, upTo earshot.Position) (searched, error) {
+	var c searched
 	all, err := s.store.Count(ctx, s.scope, earshot.Whole(), upTo)
 	if err != nil || all.Count == 0 {
 		return c, err

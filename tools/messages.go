@@ -92,6 +92,9 @@ func (s *Set) thread(ctx context.Context, id string, replies int) (Answer, error
 	if t.root == nil && len(list) == 0 {
 		return Answer{}, notFound // deleted while it was fetched
 	}
+	if err := s.leftOpen(ctx, t, known); err != nil {
+		return Answer{}, err
+	}
 	known = slices.DeleteFunc(known, func(c earshot.Coverage) bool { return c.Thread != root })
 	return s.threadAnswer(ctx, t, list, replies, s.missing(known, threads, 0, s.at.Time))
 }

@@ -4,20 +4,21 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/coverage"
 )
 
 // A thread is what is known of a thread, up to Set.at.
 type thread struct {
 	id      earshot.MessageID
-	root    *earshot.Message // nil where it is not stored or not visible
-	hidden  bool             // the root is stored and not visible
-	stored  int              // replies that are stored
-	total   int              // these, and those that only the platform has told of
-	last    earshot.Time     // of the newest reply, stored or told of
-	untried bool             // a fetch failed, and its outcome is not known
+	root    *earshot.Message   // nil where it is not stored or not visible
+	hidden  bool               // the root is stored and not visible
+	stored  int                // replies that are stored
+	total   int                // these, and those that only the platform has told of
+	last    earshot.Time       // of the newest reply, stored or told of
+	untried bool               // a fetch failed, and its outcome is not known
+	open    []earshot.Coverage // stretches that are not known and have no entry of their own
 }
 
 // unread returns how many replies the store lacks.
@@ -56,7 +57,28 @@ func (s *Set) threads(ctx context.Context, known []earshot.Coverage, roots ...ea
 			return nil, err
 		}
 	}
+	for _, id := range roots {
+		if t := out[id]; t.root == nil && t.stored > 0 && t.open == nil {
+			if err := s.leftOpen(ctx, t, known); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return out, nil
+}
+
+// leftOpen sets what is not known of a thread by what is known of its channel.
+func (s *Set) leftOpen(ctx context.Context, t *thread, known []earshot.Coverage) error {
+	x := coverage.Thread{ID: t.id, Rootless: t.root == nil && !t.hidden}
+	if t.root != nil {
+		x.Began = t.root.Time
+	} else if timeOf := s.scope.Platform.Info().TimeOf; timeOf != nil {
+		x.Began, _ = timeOf(t.id)
+	}
+	c, err := s.store.Count(ctx, s.scope, earshot.ThreadOf(t.id), earshot.Position{})
+	x.First = c.From
+	t.open = coverage.OfThread(known, x, cmp.Or(s.at.Time, coverage.Forever))
+	return err
 }
 
 // count sets stored, total and last of a thread whose number of replies the
@@ -96,45 +118,7 @@ func (s *Set) count(ctx context.Context, t *thread, known []earshot.Coverage) er
 // include replies that were deleted since.
 func (s *Set) isWhole(list []earshot.Coverage, root earshot.Message, last earshot.Time) bool {
 	last = cmp.Or(last, s.at.Time, math.MaxInt64)
-	return isKnown(list, root.ID, root.Time, last)
-}
-
-// isKnown reports whether coverage says that a thread is known between two times:
-// it was fetched, or the channel was listened to.
-func isKnown(list []earshot.Coverage, id earshot.MessageID, from, to earshot.Time) bool {
-	var known []earshot.Coverage
-	heard := earshot.Time(-1)
-	for _, c := range list {
-		switch {
-		case c.State != earshot.Known:
-		case c.Thread == id:
-			known = append(known, c)
-		case c.Thread == "" && c.To == 0:
-			heard = max(heard, c.From)
-		}
-	}
-	if heard >= 0 {
-		// Closed stretches of the channel that begin later are times in which
-		// events may have been missed, those of threads too.
-		for _, c := range list {
-			if c.Thread == "" && c.To != 0 && c.From >= heard {
-				known = append(known, earshot.Coverage{From: heard, To: c.From - 1})
-				heard = c.To + 1
-			}
-		}
-		known = append(known, earshot.Coverage{From: heard})
-	}
-	slices.SortFunc(known, func(a, b earshot.Coverage) int { return cmp.Compare(a.From, b.From) })
-	for _, c := range known {
-		if c.From > from {
-			return false
-		}
-		if c.To == 0 || c.To >= to {
-			return true
-		}
-		from = max(from, c.To+1)
-	}
-	return false
+	return len(coverage.KnownOf(list, root.ID).Missing(coverage.Span{From: root.Time, To: last})) == 0
 }
 
 // fetch calls do, within FetchTime. The error is ctx's alone; done is false where

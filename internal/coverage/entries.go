@@ -66,7 +66,7 @@ func Changes(have, want []earshot.Coverage) []earshot.Coverage {
 		}
 	}
 	for _, c := range have {
-		if !slices.ContainsFunc(want, func(w earshot.Coverage) bool { return w.From == c.From && w.To == c.To }) {
+		if !slices.ContainsFunc(want, func(w earshot.Coverage) bool { return w.Thread == c.Thread && w.From == c.From && w.To == c.To }) {
 			c.State = ""
 			out = append(out, c)
 		}

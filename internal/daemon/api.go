@@ -55,6 +55,34 @@ func (s shared) openServices() (services, error) {
 	}, nil
 }
 
+// shortPause is how long no sidecar may run without a gap in what it was told: who tells
+// events repeats them for longer than that, and a heartbeat is older than beatEvery at
+// the most.
+const shortPause = 15 * time.Second
+
+// wasAway notes for how long no process with an API ran over the store, where that was
+// no short pause. Where no heartbeat tells, each channel's newest message does.
+func (s shared) wasAway(ctx context.Context) error {
+	if s.sidecar == nil || s.options.DryRun {
+		return nil
+	}
+	list, err := Presences(ctx, s.store)
+	if err != nil {
+		return err
+	}
+	var last earshot.Time
+	for _, p := range list {
+		if p.API != "" {
+			last = max(last, p.Seen)
+		}
+	}
+	now := s.sidecar.Now()
+	if now-last < earshot.Time(shortPause/time.Microsecond) {
+		return nil
+	}
+	return s.sidecar.Missed(ctx, last, now)
+}
+
 // api returns the HTTP front for bots of any make; nil where no address for it is set.
 func (s shared) api() http.Handler {
 	o, c := s.options, s.options.Config

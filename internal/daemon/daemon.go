@@ -175,6 +175,9 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store, watch *stor
 	if s.services, err = s.openServices(); err != nil {
 		return nil, err
 	}
+	if err := s.wasAway(ctx); err != nil {
+		return nil, err
+	}
 	p, err := k.platform(ctx, s)
 	if err != nil {
 		return nil, err

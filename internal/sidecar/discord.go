@@ -46,7 +46,7 @@ func (s *Service) DiscordEvents(ctx context.Context, p access.Principal, raw [][
 		events = append(events, list...)
 		last[i] = len(events) - 1
 	}
-	told, err := s.events(ctx, p, events, false)
+	told, err := s.events(ctx, p, events, batch{of: "events"})
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +79,14 @@ func (t *discordTelling) dispatch(ctx context.Context, raw []byte, at string) ([
 	nothing := []Event{{Type: Nameless}}
 	switch d.Type {
 	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
-		return t.channel(d.Data, nothing), nil
+		list := t.channel(d.Data, nothing)
+		list[0].Created = d.Type == "CHANNEL_CREATE" && list[0].Channel.Kind != earshot.KindDM
+		return list, nil
 	case "MESSAGE_CREATE", "MESSAGE_UPDATE":
-		e, err := t.message(ctx, d.Data, at)
+		e, err := t.message(ctx, d.Data, at+".d")
+		if d.Type == "MESSAGE_UPDATE" {
+			e.Happened = t.now() // the message may be old
+		}
 		return []Event{e}, err
 	case "MESSAGE_DELETE", "MESSAGE_DELETE_BULK":
 		x, ok := discordmsg.ReadDeleted(d.Data)
@@ -153,20 +158,20 @@ func (t *discordTelling) where(guild, id string) (earshot.Channel, earshot.Messa
 }
 
 // message reads a message or an edit. An update that is no whole message, such as a
-// preview that was added, says nothing that is kept.
+// preview that was added, says nothing that is kept. The path is that of the message.
 func (t *discordTelling) message(ctx context.Context, raw []byte, at string) (Event, error) {
 	d, err := discordmsg.Decode(raw, discordmsg.Names{})
 	if err != nil {
-		return Event{}, visible.InvalidField(at+".d", "is no message that can be read")
+		return Event{}, visible.InvalidField(at, "is no message that can be read")
 	}
 	channel, thread := t.where(d.Guild, d.Channel)
 	if d, err = discordmsg.Decode(raw, t.discordNames(ctx, channel)); err != nil {
-		return Event{}, visible.InvalidField(at+".d", "is no message that can be read")
+		return Event{}, visible.InvalidField(at, "is no message that can be read")
 	}
 	m := d.Message
 	switch {
 	case d.Channel == "":
-		return Event{}, visible.InvalidField(at+".d.channel_id", "is required")
+		return Event{}, visible.InvalidField(at+".channel_id", "is required")
 	case d.Starter && d.Referenced != nil && d.Referenced.Whole:
 		m, thread = d.Referenced.Message, ""
 	case d.Starter, !d.Whole:

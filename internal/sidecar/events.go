@@ -43,6 +43,10 @@ type Event struct {
 	User     earshot.AuthorID  // who reacted; "" where it is not known
 	All      bool              // with By -1: everybody's were taken away
 	At       earshot.Time      // when; 0: now
+	// Happened is when, by the platform; 0: when the message says, else now.
+	Happened earshot.Time
+	// Created, of Named, says that the channel is new: nothing was said in it before.
+	Created bool
 }
 
 // What has come of an event, besides the store's changes.
@@ -70,33 +74,48 @@ type Told struct {
 // platform [Default]. Another text for a revision that is stored is not taken: see
 // [earshot.Other].
 func (s *Service) Events(ctx context.Context, p access.Principal, events []Event) ([]Told, error) {
-	return s.events(ctx, p, events, true)
+	return s.events(ctx, p, events, batch{of: "events", once: true})
 }
 
-// events is Events. Deliveries of a platform are copies, which may differ and come in
-// any order: of them once is false.
-func (s *Service) events(ctx context.Context, p access.Principal, events []Event, once bool) ([]Told, error) {
+// A batch says what a list of events is.
+type batch struct {
+	of string // its name in errors
+	// once is false of deliveries of a platform: they are copies, which may differ and
+	// come in any order.
+	once bool
+	past bool // it was read in history, and says nothing of what is heard now
+}
+
+// events is Events.
+func (s *Service) events(ctx context.Context, p access.Principal, events []Event, b batch) ([]Told, error) {
 	if p.ReadOnly || p.Fixed != nil {
 		return nil, visible.ReadOnly
 	}
 	if len(events) > MaxEvents {
-		return nil, visible.InvalidField("events", fmt.Sprintf("has more than %d; send several batches", MaxEvents))
+		return nil, visible.InvalidField(b.of, fmt.Sprintf("has more than %d; send several batches", MaxEvents))
 	}
-	t := &telling{Service: s, p: p, once: once, told: make([]Told, len(events)), channels: map[earshot.Channel]*spoken{}}
+	t := &telling{Service: s, p: p, batch: b, told: make([]Told, len(events)), channels: map[earshot.Channel]*spoken{}}
 	for i, e := range events {
-		if err := e.check(fmt.Sprintf("events[%d]", i)); err != nil {
+		if err := e.check(fmt.Sprintf("%s[%d]", b.of, i)); err != nil {
 			return nil, err
 		}
 		if e.Type == Nameless {
 			continue
 		}
-		if _, err := t.channel(ctx, e, fmt.Sprintf("events[%d].channel", i)); err != nil {
+		c, err := t.channel(ctx, e, fmt.Sprintf("%s[%d].channel", b.of, i))
+		if err != nil {
 			return nil, err
 		}
+		c.hear(e, t.now())
 	}
 	for _, c := range t.order {
 		if err := t.put(ctx, c); err != nil {
 			return nil, err
+		}
+		if c.named && !b.past {
+			if err := s.begin(ctx, c); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for i, e := range events {
@@ -203,8 +222,8 @@ func (e Event) check(at string) error {
 // A telling is one batch on its way into the store.
 type telling struct {
 	*Service
+	batch
 	p        access.Principal
-	once     bool // as in events
 	told     []Told
 	channels map[earshot.Channel]*spoken // by the channel as an event names it
 	order    []*spoken
@@ -216,6 +235,8 @@ type spoken struct {
 	stored  bool            // the store has it
 	changed bool            // the store has it otherwise
 	named   bool            // an event needs it to be stored
+	heard   earshot.Time    // when the first of its events happened; 0: none says that it is heard
+	created earshot.Time    // when it was made, where an event says that
 	batch   []earshot.Message
 	of      []int // the events that batch is of
 }

@@ -14,6 +14,7 @@ package sidecar
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -50,6 +51,8 @@ type Service struct {
 	files   *media.Files // only takes what it is given
 	options Options
 	reacted atomic.Int64 // when the last reaction without a time was told, in microseconds
+
+	covering sync.Mutex // held from reading a channel's coverage to writing it
 }
 
 // New returns a Service over a store. The searcher is one over the same store.

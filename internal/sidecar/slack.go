@@ -29,7 +29,7 @@ func (s *Service) SlackEvents(ctx context.Context, p access.Principal, raw [][]b
 		}
 		events = append(events, e)
 	}
-	return s.events(ctx, p, events, false)
+	return s.events(ctx, p, events, batch{of: "events"})
 }
 
 // slackEvent reads one delivery.
@@ -45,7 +45,7 @@ func (s *Service) slackEvent(ctx context.Context, p access.Principal, raw []byte
 	case len(c.Teams) == 0:
 		return Event{}, visible.InvalidField(at+".team_id", "is required")
 	}
-	e := Event{Type: Nameless, ID: c.ID, Channel: c.Event.Channel, Of: c.Event.Item, Reaction: c.Event.Reaction}
+	e := Event{Type: Nameless, ID: c.ID, Channel: c.Event.Channel, Of: c.Event.Item, Reaction: c.Event.Reaction, Happened: c.Event.Time}
 	if e.Channel.ID == "" {
 		return e, nil
 	}
@@ -55,7 +55,7 @@ func (s *Service) slackEvent(ctx context.Context, p access.Principal, raw []byte
 	}
 	switch c.Event.Type {
 	case "message", "app_mention":
-		return s.slackMessage(ctx, e, raw, c.Event.Agent, at)
+		return s.slackMessage(ctx, e, raw, c.Event.Agent, at+".event")
 	case "reaction_added", "reaction_removed":
 		if e.User = c.Event.User; e.Of != "" && e.Reaction != "" && e.User != "" {
 			e.Type, e.By, e.At = Reacted, 1, c.Event.Time
@@ -64,7 +64,7 @@ func (s *Service) slackEvent(ctx context.Context, p access.Principal, raw []byte
 			}
 		}
 	case "channel_rename", "group_rename", "channel_created":
-		e.Type = Named
+		e.Type, e.Created = Named, c.Event.Type == "channel_created"
 	}
 	return e, nil
 }
@@ -100,11 +100,11 @@ func (s *Service) slackTeam(ctx context.Context, p access.Principal, c slackmsg.
 }
 
 // slackMessage reads a message, an edit, a deletion, or what else Slack tells of a
-// message.
+// message. The path is that of the message.
 func (s *Service) slackMessage(ctx context.Context, e Event, raw []byte, agent bool, at string) (Event, error) {
 	d, err := slackmsg.Decode(raw, s.slackNames(ctx, e.Channel))
 	if err != nil {
-		return Event{}, visible.InvalidField(at+".event", "is no message that can be read")
+		return Event{}, visible.InvalidField(at, "is no message that can be read")
 	}
 	m := d.Message
 	switch {
