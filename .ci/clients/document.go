@@ -97,7 +97,7 @@ func (a *additional) UnmarshalJSON(b []byte) error {
 // repeatable are the operations besides GET, PUT, DELETE and PATCH that do the same
 // when they are done twice, by the API's own promise: events are known by their
 // identity, a turn ends once, and the others change nothing.
-var repeatable = []string{"post-events", "make-context", "commit-turn", "renew-turn", "abort-turn", "assemble", "call-tool"}
+var repeatable = []string{"post-events", "post-history", "post-coverage", "make-context", "commit-turn", "renew-turn", "abort-turn", "assemble", "call-tool"}
 
 // read reads an OpenAPI document. Objects within objects get names of their own.
 // repeatable are ids of operations.

@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -57,9 +58,11 @@ func (s *Service) DiscordEvents(ctx context.Context, p access.Principal, raw [][
 	return out, nil
 }
 
-// A discordTelling reads a batch. channels are those that it has described so far.
+// A discordTelling reads a batch. channels are those that it has described so far. Guild
+// is that of messages that do not name one, as those of history.
 type discordTelling struct {
 	*Service
+	guild    string
 	channels map[string]discordmsg.ChannelInfo
 }
 
@@ -164,7 +167,7 @@ func (t *discordTelling) message(ctx context.Context, raw []byte, at string) (Ev
 	if err != nil {
 		return Event{}, visible.InvalidField(at, "is no message that can be read")
 	}
-	channel, thread := t.where(d.Guild, d.Channel)
+	channel, thread := t.where(cmp.Or(d.Guild, t.guild), d.Channel)
 	if d, err = discordmsg.Decode(raw, t.discordNames(ctx, channel)); err != nil {
 		return Event{}, visible.InvalidField(at, "is no message that can be read")
 	}

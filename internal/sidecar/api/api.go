@@ -62,6 +62,7 @@ type server struct {
 // add adds all routes, by subject.
 func (s *server) add(a huma.API) {
 	s.addEvents(a)
+	s.addHistory(a)
 	s.addNames(a)
 	s.addMe(a)
 	s.addContext(a)

@@ -27,6 +27,7 @@ var bounds = map[string]counted.Bound{
 	"list-channels":  aPage,
 	"get-channel":    aboutOne,
 	"put-channel":    aboutOne,
+	"get-coverage":   aboutOne,
 	"erase-channel":  aboutOne,
 	"list-messages":  aboutOne,
 	"get-message":    aboutOne,
@@ -41,8 +42,11 @@ var bounds = map[string]counted.Bound{
 	"erase-author": aboutOne,
 	"get-erasure":  aboutOne,
 	"post-events":  aboutOne,
-	"list-tools":   aboutOne,
-	"call-tool":    aboutOne,
+	"post-history": aboutOne,
+
+	"post-coverage": aboutOne,
+	"list-tools":    aboutOne,
+	"call-tool":     aboutOne,
 
 	"get-file": aboutOne,
 	"put-file": aboutOne,

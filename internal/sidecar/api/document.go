@@ -28,7 +28,7 @@ func documentAt(version, url string) ([]byte, error) {
 // refuse; and the examples.
 func describe(d *huma.OpenAPI, server string) {
 	d.Tags = []*huma.Tag{
-		{Name: "events", Description: "What was said: messages, edits, deletions, reactions"},
+		{Name: "events", Description: "What was said: messages, edits, deletions, reactions, history, and what is missing of it"},
 		{Name: "names", Description: "Who agents, authors and callers are, and what channels are called"},
 		{Name: "contexts", Description: "What the model is sent, and the turns that are answered with it"},
 		{Name: "tools", Description: "What a model may look up while it answers"},
@@ -133,7 +133,7 @@ func describeOperation(refusals map[string]*huma.Response, path string, op *huma
 // subjectOf returns the tag of a route.
 func subjectOf(path, id string) string {
 	switch {
-	case path == "/v1/events":
+	case path == "/v1/events", path == "/v1/history", path == "/v1/coverage":
 		return "events"
 	case strings.HasPrefix(path, filePath):
 		return "files"
@@ -167,8 +167,12 @@ var examples = map[string]any{
 		{"type": "reaction", "id": "delivery-81", "channel": thing{"id": "C1", "workspace": "T1"}, "message_id": "m1", "reaction": thing{"name": "eyes", "by": 1, "user": "U2"}},
 		{"type": "delete", "channel": thing{"id": "C1", "workspace": "T1"}, "message_id": "m0"},
 	}},
-	"make-context": thing{"channel": "C1", "anchor": "m2", "agent": "U9", "open": true},
-	"commit-turn":  thing{"reply": thing{"text": "Since 09:40.", "ids": []string{"m3"}, "time": "2026-03-01T10:03:00Z"}, "usage": thing{"input": 812, "output": 9}},
+	"post-history": thing{"channel": thing{"id": "C1", "workspace": "T1"}, "whole": true, "messages": []thing{
+		{"id": "m0a", "time": "2026-02-27T16:00:00Z", "author": thing{"id": "U1", "name": "Ann"}, "text": "The import of customers is new; tell me if it is slow."},
+	}},
+	"post-coverage": thing{"channel": thing{"id": "C1", "workspace": "T1"}, "coverage": []thing{{"from": "2026-02-28T00:00:00Z", "to": "2026-02-28T02:00:00Z", "state": "missing", "why": "the bot was being moved"}}},
+	"make-context":  thing{"channel": "C1", "anchor": "m2", "agent": "U9", "open": true},
+	"commit-turn":   thing{"reply": thing{"text": "Since 09:40.", "ids": []string{"m3"}, "time": "2026-03-01T10:03:00Z"}, "usage": thing{"input": 812, "output": 9}},
 }
 
 // notInName is what the name of a schema cannot have.

@@ -165,6 +165,23 @@ func FuzzPutChannel(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) { fuzzed(t, w, http.MethodPut, "/v1/channels/C1", body) })
 }
 
+func FuzzHistory(f *testing.F) {
+	w := newWorld(f)
+	f.Add(`{"channel":"C1","from":"2026-03-01T10:00:00Z","messages":[{"id":"m1","time":"2026-03-02T10:00:00Z","author":{"id":"U1"},"text":"x","replies":{"count":3}}]}`)
+	f.Add(`{"platform":"slack","channel":"C1","latest":"1772442005.000000","page":{"ok":true,"has_more":true,"messages":[{"type":"message","ts":"1772442000.000100","user":"U1","text":"hi","reply_count":2,"thread_ts":"1772442000.000100"}]}}`)
+	f.Add(`{"platform":"slack","channel":"C1","thread":"1772442000.000100","page":{"ok":false,"error":"x","messages":[7]}}`)
+	f.Add(`{"platform":"discord","channel":{"id":"800000000000000001","type":11,"parent_id":"700000000000000001"},"before":"900000000000000001","limit":1,"page":[{"id":"800000000000000002","channel_id":"800000000000000001","content":"x","author":{"id":"1"},"timestamp":"2026-03-02T10:00:00Z"}]}`)
+	f.Add(`{"platform":"discord","channel":"1","page":[null]}`)
+	f.Fuzz(func(t *testing.T, body string) { fuzzed(t, w, http.MethodPost, "/v1/history", body) })
+}
+
+func FuzzCoverage(f *testing.F) {
+	w := newWorld(f)
+	f.Add(`{"channel":"C1","coverage":[{"state":"known"},{"from":"2026-03-01T10:00:00Z","to":"2026-03-02T10:00:00Z","state":"missing","why":"x"},{"thread":"m1","state":"stale"}]}`)
+	f.Add(`{"channel":{"id":"C1","workspace":"T2"},"coverage":[{"to":"1.0","state":"known"}]}`)
+	f.Fuzz(func(t *testing.T, body string) { fuzzed(t, w, http.MethodPost, "/v1/coverage", body) })
+}
+
 func FuzzPutAuthors(f *testing.F) {
 	w := newWorld(f)
 	f.Add(`{"authors":[{"id":"U1","name":"Ann","kind":"bot","zone":"Europe/Berlin"}],"platform":"slack"}`)

@@ -136,6 +136,15 @@ var requests = map[string]func(t territory) request{
 	"put-channel": func(t territory) request {
 		return request{names: true, path: "/v1/channels/" + t.channel, body: t.fill(`{"name":"renamed","workspace":"WORKSPACE","platform":"slack"}`)}
 	},
+	"post-history": func(t territory) request {
+		return request{names: true, path: "/v1/history", body: t.fill(`{"channel":{"id":"CHANNEL","workspace":"WORKSPACE","platform":"slack"},"from":"2026-03-01T10:00:00Z","messages":[{"id":"MESSAGE","time":"2026-03-02T10:00:00Z","author":{"id":"U1","name":"Eve"},"text":"hello"}]}`)}
+	},
+	"post-coverage": func(t territory) request {
+		return request{names: true, path: "/v1/coverage", body: t.fill(`{"channel":{"id":"CHANNEL","workspace":"WORKSPACE","platform":"slack"},"coverage":[{"to":"2026-03-02T10:00:00Z","state":"missing","why":"nobody listened"}]}`)}
+	},
+	"get-coverage": func(t territory) request {
+		return request{path: "/v1/channels/" + t.channel + "/coverage" + t.query("thread", t.ids["message"])}
+	},
 	"put-authors": func(t territory) request {
 		return request{names: true, wide: true, workspace: true, path: "/v1/authors", body: t.fill(`{"workspace":"WORKSPACE","platform":"slack","authors":[{"id":"AUTHOR","name":"renamed"}]}`)}
 	},
@@ -392,6 +401,8 @@ func (m *matrix) state(t *testing.T, x territory) string {
 		fmt.Fprintf(&b, "%+v\n", msg)
 	}
 	fmt.Fprintln(&b, err)
+	coverage, err := m.store.Coverage(ctx, sc)
+	fmt.Fprintln(&b, coverage, err)
 	turns, err := m.store.QueuedTurns(ctx, earshot.TurnQuery{Scope: &sc})
 	fmt.Fprintf(&b, "%+v %v\n", turns, err)
 	id, _ := visible.ParseConversation(x.ids["conversation"])
