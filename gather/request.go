@@ -30,6 +30,10 @@ type Request struct {
 	// FileTokens is what the model is charged for a file, where that is known.
 	FileTokens map[earshot.ArtifactID]int
 
+	// Profiles has authors go by the names of their profiles: see [Named]. Otherwise
+	// they go by those that their messages have.
+	Profiles bool
+
 	// Zone is the IANA name of the zone of times that a new epoch shows; "" means
 	// the asker's own, where the store knows it, else DefaultZone, where "" means
 	// UTC. A session goes on in the zone that it began in.
@@ -117,6 +121,11 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 	}
 	if err := r.read(ctx, zone); err != nil {
 		return assemble.Input{}, err
+	}
+	if req.Profiles {
+		if err := Named(ctx, st, r.scope, r.messages); err != nil {
+			return assemble.Input{}, err
+		}
 	}
 	slices.SortFunc(r.messages, func(x, y earshot.Message) int { return x.Position().Compare(y.Position()) })
 	if len(req.Sums) > 0 {

@@ -117,7 +117,7 @@ func (m *Maker) request(r Request) (gather.Request, error) {
 	req := gather.Request{
 		Channel: r.Channel, Anchor: r.Anchor, Identity: r.Agent, Conversation: r.Conversation,
 		Policy: m.options.Policy, Budget: m.options.Budget, Counter: m.options.Count(), Instructions: m.options.Instructions,
-		Elsewhere: r.Elsewhere, Zone: r.Zone, DefaultZone: m.options.Zone, Attach: r.Attach, Text: r.Text, Finder: m.Finder(),
+		Elsewhere: r.Elsewhere, Zone: r.Zone, DefaultZone: m.options.Zone, Attach: r.Attach, Text: r.Text, Finder: m.Finder(), Profiles: true,
 	}
 	if r.Policy != nil {
 		req.Policy = *r.Policy

@@ -30,6 +30,7 @@ type Store interface {
 	Revisions(ctx context.Context, s earshot.Scope, id earshot.MessageID) ([]earshot.Message, error)
 	Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error)
 	Turn(ctx context.Context, id earshot.ConversationID, n int) (earshot.Turn, error)
+	gather.AuthorStore
 }
 
 // A reference is the stored form: messages by id and revision, the conversation
@@ -46,6 +47,9 @@ type reference struct {
 	// Attached are the files that the model had been given; nil in inputs that are
 	// older than this field.
 	Attached *[]attached `json:"attached,omitempty"`
+	// Profiles says that authors went by the names of their profiles, which are looked
+	// up again: no name stands here, where nobody would erase it.
+	Profiles bool `json:"profiles,omitempty"`
 	// FileTokens are the counts that files were budgeted with.
 	FileTokens map[earshot.ArtifactID]int `json:"file_tokens,omitempty"`
 }
@@ -62,7 +66,9 @@ func Encode(in assemble.Input, turns int) ([]byte, error) {
 	in.Conversation = assemble.Conversation{Cursor: c.Cursor, Epoch: c.Epoch, Summary: c.Summary}
 	messages := make([]earshot.Message, len(in.Messages))
 	var quoted map[earshot.MessageID]quotes
+	profiles := false
 	for i, m := range in.Messages {
+		profiles = profiles || m.Author.AsOf != 0
 		messages[i] = earshot.Message{ID: m.ID, Time: m.Time, Edited: m.Edited, Deleted: m.Deleted, Seq: m.Seq, Replies: m.Replies, Reactions: m.Reactions, Files: attachedFiles(m.Files, in.Attach)}
 		if len(m.Shared) > 0 {
 			if quoted == nil {
@@ -80,7 +86,7 @@ func Encode(in assemble.Input, turns int) ([]byte, error) {
 	for i, a := range c.Attached {
 		given[i] = attached(a)
 	}
-	return json.Marshal(reference{raw, turns, in.Policy.WithDefaults().Frame, quoted, bare, &given, in.FileTokens})
+	return json.Marshal(reference{raw, turns, in.Policy.WithDefaults().Frame, quoted, bare, &given, profiles, in.FileTokens})
 }
 
 // Load returns the input of a turn, read from the store again: [assemble.Turn]
@@ -104,6 +110,11 @@ func Load(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input, 
 	}
 	if in.Messages, err = revisions(ctx, st, q.Conversation.Scope, in.Messages, ref.Quoted); err != nil {
 		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
+	}
+	if ref.Profiles {
+		if err := gather.Named(ctx, st, q.Conversation.Scope, in.Messages); err != nil {
+			return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
+		}
 	}
 	if !ref.Bare {
 		err = readConversation(ctx, st, q.Conversation, ref.Turns, &in.Conversation)

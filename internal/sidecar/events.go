@@ -26,6 +26,7 @@ const (
 	Deleted  EventType = "delete"   // a message is gone
 	Reacted  EventType = "reaction" // somebody gave an emoji, or took it back
 	Named    EventType = "channel"  // a channel's name, kind, topic or purpose; of raw events only
+	Profiled EventType = "author"   // who somebody is, in a workspace; of raw events only
 	Nameless EventType = "other"    // nothing that is kept; of raw events only
 )
 
@@ -37,6 +38,7 @@ type Event struct {
 	ID       string // of the delivery, for Reacted: by it a repeated reaction of somebody unknown is recognised
 	Channel  earshot.Channel
 	Message  earshot.Message   // of Said and Edited
+	Author   earshot.Author    // of Profiled, with AsOf; of Channel there are platform and workspace only
 	Of       earshot.MessageID // of Deleted and Reacted
 	Reaction string            // the emoji's name without colons; "" with All: every emoji
 	By       int               // +1 or -1
@@ -99,7 +101,7 @@ func (s *Service) events(ctx context.Context, p access.Principal, events []Event
 		if err := e.check(fmt.Sprintf("%s[%d]", b.of, i)); err != nil {
 			return nil, err
 		}
-		if e.Type == Nameless {
+		if !e.ofChannel() {
 			continue
 		}
 		c, err := t.channel(ctx, e, fmt.Sprintf("%s[%d].channel", b.of, i))
@@ -153,6 +155,9 @@ func (t *telling) echoes(ctx context.Context, events []Event) error {
 	return nil
 }
 
+// ofChannel reports whether an event is about a channel.
+func (e Event) ofChannel() bool { return e.Type != Nameless && e.Type != Profiled }
+
 // check refuses an event that lacks something or breaks a bound. The path is that
 // of the event.
 func (e Event) check(at string) error {
@@ -176,7 +181,7 @@ func (e Event) check(at string) error {
 		if errors.As(assemble.CheckIDs(&e.Message), &bad) {
 			return visible.InvalidField(at+".message."+bad.Path, bad.Reason)
 		}
-	case Deleted, Named, Nameless:
+	case Deleted, Named, Nameless, Profiled:
 	case Reacted:
 		switch {
 		case len(e.ID) > 400:
@@ -197,7 +202,7 @@ func (e Event) check(at string) error {
 	}
 	c := e.Channel
 	switch {
-	case e.Type == Nameless:
+	case !e.ofChannel():
 		return nil
 	case c.ID == "":
 		return visible.InvalidField(at+".channel.id", "is required")
@@ -334,8 +339,11 @@ func (s *Service) storeChannel(ctx context.Context, c earshot.Channel) error {
 
 // tell stores one event, or puts it into its channel's batch.
 func (t *telling) tell(ctx context.Context, i int, e Event) error {
-	if e.Type == Nameless {
+	if !e.ofChannel() {
 		t.told[i].Change = Ignored
+		if e.Type == Profiled {
+			return t.profile(ctx, i, e)
+		}
 		return nil
 	}
 	c := t.channels[earshot.Channel{Platform: e.Channel.Platform, Workspace: e.Channel.Workspace, ID: e.Channel.ID}]
@@ -482,6 +490,19 @@ func (t *telling) reactOnce(ctx context.Context, at earshot.Scope, delivery stri
 			return r, err
 		}
 	}
+}
+
+// profile stores who somebody is. A caller that reaches some channels only names nobody
+// for the others.
+func (t *telling) profile(ctx context.Context, i int, e Event) error {
+	if !t.p.Reach.AllChannels() {
+		return nil
+	}
+	t.told[i].Change = earshot.Updated
+	if err := t.store.PutAuthors(ctx, e.Channel.Platform, e.Channel.Workspace, e.Author); err != nil {
+		return fmt.Errorf("store an author's profile: %w", err)
+	}
+	return nil
 }
 
 // learn stores the names of authors who are not known yet. What somebody is called

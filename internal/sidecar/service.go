@@ -20,6 +20,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/contexts"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/internal/visible"
@@ -91,4 +92,21 @@ func (s *Service) now() earshot.Time { return s.Now() }
 type searched struct {
 	earshot.Store
 	*search.Searcher
+}
+
+// Search finds messages, with the names that contexts have.
+func (x searched) Search(ctx context.Context, at earshot.Scope, q search.Query) ([]search.Hit, error) {
+	hits, err := x.Searcher.Search(ctx, at, q)
+	if err != nil {
+		return hits, err
+	}
+	list := make([]earshot.Message, len(hits))
+	for i, h := range hits {
+		list[i] = h.Message
+	}
+	err = gather.Named(ctx, x.Store, at, list)
+	for i := range hits {
+		hits[i].Message = list[i]
+	}
+	return hits, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
@@ -46,6 +47,10 @@ func (s *Service) slackEvent(ctx context.Context, p access.Principal, raw []byte
 		return Event{}, visible.InvalidField(at+".team_id", "is required")
 	}
 	e := Event{Type: Nameless, ID: c.ID, Channel: c.Event.Channel, Of: c.Event.Item, Reaction: c.Event.Reaction, Happened: c.Event.Time}
+	switch c.Event.Type {
+	case "user_change", "user_profile_changed":
+		return slackProfile(p, c)
+	}
 	if e.Channel.ID == "" {
 		return e, nil
 	}
@@ -65,6 +70,19 @@ func (s *Service) slackEvent(ctx context.Context, p access.Principal, raw []byte
 		}
 	case "channel_rename", "group_rename", "channel_created":
 		e.Type, e.Created = Named, c.Event.Type == "channel_created"
+	}
+	return e, nil
+}
+
+// slackProfile reads who somebody is now.
+func slackProfile(p access.Principal, c slackmsg.Callback) (Event, error) {
+	e := Event{Type: Nameless, Author: c.Event.Author, Channel: earshot.Channel{Platform: earshot.Slack}}
+	at := slices.IndexFunc(c.Teams, p.Reach.HasWorkspace)
+	if at < 0 {
+		return e, visible.Absent
+	}
+	if e.Channel.Workspace = c.Teams[at]; e.Author.ID != "" && e.Author.Name != "" {
+		e.Type, e.Author.AsOf = Profiled, c.Event.Time
 	}
 	return e, nil
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/llm"
@@ -72,7 +74,7 @@ func (s *Service) tools(ctx context.Context, p access.Principal, scope earshot.S
 		}
 	}
 	if err != nil || o.Conversation.Agent == "" {
-		return tools.ForChannel(scope, s.store, s.index, at, o), err
+		return tools.ForChannel(scope, namedIn(s.store), s.index, at, o), err
 	}
 	// Names and times are written as the conversation's prompts write them.
 	manifest, err := s.store.Manifest(ctx, o.Conversation)
@@ -84,7 +86,7 @@ func (s *Service) tools(ctx context.Context, p access.Principal, scope earshot.S
 	if len(turns) > 0 && turns[0].Zone != "" {
 		o.Zone = turns[0].Zone
 	}
-	return tools.ForChannel(scope, s.store, s.index, at, o), err
+	return tools.ForChannel(scope, namedIn(s.store), s.index, at, o), err
 }
 
 // ToolsAt returns the tools of a channel as the caller may use them: those of a
@@ -108,7 +110,61 @@ func (s *Service) ToolsAt(ctx context.Context, p access.Principal, at earshot.Sc
 		return nil, err
 	}
 	o.Identity = identity
-	return tools.ForChannel(at, s.store, s.index, earshot.Position{}, o), nil
+	return tools.ForChannel(at, namedIn(s.store), s.index, earshot.Position{}, o), nil
+}
+
+// named is a store whose messages have the names that contexts have: see
+// [gather.Named]. It looks each author up once, so it is made for one turn's tools.
+type named struct {
+	earshot.Store
+	mu   sync.Mutex // guards seen
+	seen map[earshot.AuthorID]earshot.Author
+}
+
+func namedIn(st earshot.Store) *named {
+	return &named{Store: st, seen: map[earshot.AuthorID]earshot.Author{}}
+}
+
+// ByID implements [tools.Store].
+func (n *named) ByID(ctx context.Context, at earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
+	list, err := n.Store.ByID(ctx, at, ids...)
+	if err == nil {
+		err = gather.Named(ctx, n, at, list)
+	}
+	return list, err
+}
+
+// Newest implements [tools.Store].
+func (n *named) Newest(ctx context.Context, at earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error) {
+	list, err := n.Store.Newest(ctx, at, part, upTo, limit)
+	if err == nil {
+		err = gather.Named(ctx, n, at, list)
+	}
+	return list, err
+}
+
+// Authors implements [gather.AuthorStore], for the one workspace of the tools.
+func (n *named) Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	fresh := slices.DeleteFunc(slices.Clone(ids), func(id earshot.AuthorID) bool { _, ok := n.seen[id]; return ok })
+	if len(fresh) > 0 {
+		found, err := n.Store.Authors(ctx, p, w, fresh...)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range fresh {
+			n.seen[id] = earshot.Author{ID: id}
+		}
+		for _, a := range found {
+			n.seen[a.ID] = a
+		}
+	}
+	out := make([]earshot.Author, len(ids))
+	for i, id := range ids {
+		out[i] = n.seen[id]
+	}
+	return out, nil
 }
 
 // channelTurns are the turns of all conversations of a channel as if they were one,

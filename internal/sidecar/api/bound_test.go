@@ -27,6 +27,7 @@ var bounds = map[string]counted.Bound{
 	"list-channels":  aPage,
 	"get-channel":    aboutOne,
 	"put-channel":    aboutOne,
+	"put-channels":   aboutOne,
 	"get-coverage":   aboutOne,
 	"erase-channel":  aboutOne,
 	"list-messages":  aboutOne,

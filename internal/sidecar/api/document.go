@@ -157,9 +157,10 @@ type thing map[string]any
 // examples are bodies by operation. Told in the order of the routes they are a bot's
 // first minute: a test does so.
 var examples = map[string]any{
-	"put-agent":   thing{"name": "helper", "aliases": []string{"B0HELPER"}, "workspace": "T1"},
-	"put-channel": thing{"name": "deploys", "kind": "channel", "topic": "What goes out, and when", "workspace": "T1"},
-	"put-authors": thing{"workspace": "T1", "authors": []thing{{"id": "U1", "name": "Ann", "full_name": "Ann Weber", "kind": "human", "zone": "Europe/Berlin"}}},
+	"put-agent":    thing{"name": "helper", "aliases": []string{"B0HELPER"}, "workspace": "T1"},
+	"put-channel":  thing{"name": "deploys", "kind": "channel", "topic": "What goes out, and when", "workspace": "T1"},
+	"put-channels": thing{"channels": []thing{{"id": "C1", "name": "deploys", "workspace": "T1"}, {"id": "C2", "name": "support", "workspace": "T1"}}},
+	"put-authors":  thing{"workspace": "T1", "authors": []thing{{"id": "U1", "name": "Ann", "full_name": "Ann Weber", "kind": "human", "zone": "Europe/Berlin"}}},
 	"post-events": thing{"events": []thing{
 		{"type": "message", "channel": thing{"id": "C1", "workspace": "T1"}, "message": thing{"id": "m1", "time": "2026-03-01T10:00:00Z", "author": thing{"id": "U1", "name": "Ann"}, "text": "The import is stuck again."}},
 		{"type": "message", "channel": thing{"id": "C1", "workspace": "T1"}, "message": thing{"id": "m2", "time": "2026-03-01T10:01:00Z", "author": thing{"id": "U2", "name": "Ben"}, "text": "<@U9|helper> since when?", "thread": "m1", "mentions": []string{"U9"}}},

@@ -184,7 +184,7 @@ func TestTheExamplesWork(t *testing.T) {
 	}
 	turn := ""
 	for _, c := range []struct{ method, path, at string }{
-		{"put", "/v1/agents/{id}", "/v1/agents/U9"}, {"put", "/v1/channels/{channel}", "/v1/channels/C1"}, {"put", "/v1/authors", "/v1/authors"},
+		{"put", "/v1/agents/{id}", "/v1/agents/U9"}, {"put", "/v1/channels/{channel}", "/v1/channels/C1"}, {"put", "/v1/channels", "/v1/channels"}, {"put", "/v1/authors", "/v1/authors"},
 		{"post", "/v1/events", "/v1/events"}, {"post", "/v1/history", "/v1/history"}, {"post", "/v1/coverage", "/v1/coverage"}, {"post", "/v1/context", "/v1/context"}, {"post", "/v1/turns/{id}/commit", "/v1/turns/TURN/commit"},
 	} {
 		example := d.Paths[c.path][c.method].RequestBody.Content["application/json"].Example

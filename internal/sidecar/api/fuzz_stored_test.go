@@ -18,7 +18,7 @@ func TestEveryBodyIsFuzzed(t *testing.T) {
 	t.Parallel()
 	fuzzed := map[string]string{
 		"post-events": "FuzzEvents, FuzzSlackEvents, FuzzWhatIsAcceptedIsStored", "put-agent": "FuzzPutAgent", "put-channel": "FuzzPutChannel, FuzzWhatIsAcceptedIsStored", "put-authors": "FuzzPutAuthors",
-		"post-history": "FuzzHistory", "post-coverage": "FuzzCoverage",
+		"put-channels": "FuzzPutChannels", "post-history": "FuzzHistory", "post-coverage": "FuzzCoverage",
 		"make-context": "FuzzBodiesOfTurns", "commit-turn": "FuzzBodiesOfTurns", "renew-turn": "FuzzBodiesOfTurns", "assemble": "FuzzBodiesOfTurns", "make-capability": "FuzzBodiesOfTurns", "call-tool": "FuzzBodiesOfTurns",
 		"create-conversation": "FuzzConversationBodies, FuzzWhatIsAcceptedIsStored", "post-conversation-message": "FuzzConversationBodies, FuzzWhatIsAcceptedIsStored", "merge-conversation-metadata": "FuzzConversationBodies", "put-file": "FuzzPutFile",
 	}

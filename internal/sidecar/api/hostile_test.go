@@ -165,6 +165,13 @@ func FuzzPutChannel(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) { fuzzed(t, w, http.MethodPut, "/v1/channels/C1", body) })
 }
 
+func FuzzPutChannels(f *testing.F) {
+	w := newWorld(f)
+	f.Add(`{"channels":[{"id":"C1","name":"deploys","kind":"dm","workspace":"T1","platform":"slack"},{"id":"C2"}]}`)
+	f.Add(`{"channels":[null]}`)
+	f.Fuzz(func(t *testing.T, body string) { fuzzed(t, w, http.MethodPut, "/v1/channels", body) })
+}
+
 func FuzzHistory(f *testing.F) {
 	w := newWorld(f)
 	f.Add(`{"channel":"C1","from":"2026-03-01T10:00:00Z","messages":[{"id":"m1","time":"2026-03-02T10:00:00Z","author":{"id":"U1"},"text":"x","replies":{"count":3}}]}`)

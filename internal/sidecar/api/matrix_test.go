@@ -136,6 +136,9 @@ var requests = map[string]func(t territory) request{
 	"put-channel": func(t territory) request {
 		return request{names: true, path: "/v1/channels/" + t.channel, body: t.fill(`{"name":"renamed","workspace":"WORKSPACE","platform":"slack"}`)}
 	},
+	"put-channels": func(t territory) request {
+		return request{names: true, path: "/v1/channels", body: t.fill(`{"channels":[{"id":"CHANNEL","name":"renamed","workspace":"WORKSPACE","platform":"slack"}]}`)}
+	},
 	"post-history": func(t territory) request {
 		return request{names: true, path: "/v1/history", body: t.fill(`{"channel":{"id":"CHANNEL","workspace":"WORKSPACE","platform":"slack"},"from":"2026-03-01T10:00:00Z","messages":[{"id":"MESSAGE","time":"2026-03-02T10:00:00Z","author":{"id":"U1","name":"Eve"},"text":"hello"}]}`)}
 	},

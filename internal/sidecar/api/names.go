@@ -24,10 +24,14 @@ func (s *server) addNames(a huma.API) {
 	addRaw(s, a, huma.Operation{
 		OperationID: "put-channel", Method: http.MethodPut, Path: "/v1/channels/{channel}", Summary: "Say what a channel is",
 		Description: "Replaces what is known of it, except that without a kind the kind stays. A channel that is not stored is created if the key reaches it.",
-	}, schemaOf[channelBody](a), s.putChannel)
+	}, schemaOf[ChannelBody](a), s.putChannel)
+	addStrict(s, a, huma.Operation{
+		OperationID: "put-channels", Method: http.MethodPut, Path: "/v1/channels", Summary: "Say what channels are",
+		Description: "Does for each channel what PUT /v1/channels/{channel} does. All are checked first: when one is refused, with its place as channels[3].name, none is stored.",
+	}, s.putChannels)
 	addStrict(s, a, huma.Operation{
 		OperationID: "put-authors", Method: http.MethodPut, Path: "/v1/authors", Summary: "Say who authors are: names, kinds, time zones",
-		Description: "Needs a key of the workspace: names are the same in all its channels.",
+		Description: "Needs a key of the workspace: names are the same in all its channels. They hold in every context from then on, also for what was said before, and for messages that were told with an author's id alone.",
 	}, s.putAuthors)
 }
 
@@ -94,8 +98,9 @@ func (s *server) listAgents(ctx context.Context, p access.Principal, _ *struct{}
 	return &struct{ Body agentList }{out}, nil
 }
 
-// A channelBody is the body of PUT /v1/channels/{channel}.
-type channelBody struct {
+// A ChannelBody is the body of PUT /v1/channels/{channel}. It is exported so that the
+// document sees its fields where it is embedded.
+type ChannelBody struct {
 	Name      string `json:"name,omitempty" maxLength:"1000" doc:"without a leading #"`
 	Kind      string `json:"kind,omitempty" enum:"channel,dm,group"`
 	Topic     string `json:"topic,omitempty" maxLength:"4096"`
@@ -110,23 +115,66 @@ type channelInput struct {
 }
 
 func (s *server) putChannel(ctx context.Context, p access.Principal, in *channelInput) (*struct{ Body contract.Channel }, error) {
-	var b channelBody
+	var b ChannelBody
 	if err := in.StrictInput.read(ctx, &b); err != nil {
 		return nil, err
 	}
-	switch earshot.ChannelKind(b.Kind) {
-	case "", earshot.KindChannel, earshot.KindDM, earshot.KindGroup:
-	default:
-		return nil, &assemble.InputError{Path: "kind", Reason: "must be channel, dm or group"}
+	c, err := b.read(in.Channel)
+	if err == nil {
+		c, err = s.Service.PutChannel(ctx, p, c)
 	}
-	c, err := s.Service.PutChannel(ctx, p, earshot.Channel{
-		Platform: earshot.Platform(b.Platform), Workspace: earshot.WorkspaceID(b.Workspace), ID: earshot.ChannelID(in.Channel),
-		Name: b.Name, Kind: earshot.ChannelKind(b.Kind), Topic: b.Topic, Purpose: b.Purpose,
-	})
 	if err != nil {
 		return nil, err
 	}
 	return &struct{ Body contract.Channel }{*contract.ChannelOf(c)}, nil
+}
+
+// read returns the channel with an id.
+func (b ChannelBody) read(id string) (earshot.Channel, error) {
+	switch earshot.ChannelKind(b.Kind) {
+	case "", earshot.KindChannel, earshot.KindDM, earshot.KindGroup:
+	default:
+		return earshot.Channel{}, &assemble.InputError{Path: "kind", Reason: "must be channel, dm or group"}
+	}
+	return earshot.Channel{
+		Platform: earshot.Platform(b.Platform), Workspace: earshot.WorkspaceID(b.Workspace), ID: earshot.ChannelID(id),
+		Name: b.Name, Kind: earshot.ChannelKind(b.Kind), Topic: b.Topic, Purpose: b.Purpose,
+	}, nil
+}
+
+// A channelsBody is the body of PUT /v1/channels.
+type channelsBody struct {
+	Channels []*channelNamed `json:"channels" minItems:"1" maxItems:"1000"`
+}
+
+// A channelNamed is one of them.
+type channelNamed struct {
+	ID string `json:"id" minLength:"1" maxLength:"512"`
+	ChannelBody
+}
+
+type storedChannels struct {
+	Stored int `json:"stored" doc:"how many"`
+}
+
+func (s *server) putChannels(ctx context.Context, p access.Principal, b *channelsBody) (*struct{ Body storedChannels }, error) {
+	var list []earshot.Channel
+	for i, w := range b.Channels {
+		at := fmt.Sprintf("channels[%d]", i)
+		if w == nil {
+			return nil, &assemble.InputError{Path: at, Reason: "must not be null"}
+		}
+		c, err := w.read(w.ID)
+		if err != nil {
+			return nil, below(at, err)
+		}
+		list = append(list, c)
+	}
+	n, err := s.Service.PutChannels(ctx, p, list)
+	if err != nil {
+		return nil, err
+	}
+	return &struct{ Body storedChannels }{storedChannels{n}}, nil
 }
 
 // An authorsBody is the body of PUT /v1/authors.

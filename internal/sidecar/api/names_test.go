@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -35,6 +36,17 @@ func TestNamesAreStoredWithinReach(t *testing.T) {
 		{"read", "PUT", "/v1/channels/C1", `{"name":"mine"}`, 403, "read_only"},
 		{"T1", "PUT", "/v1/channels/C5", `{"kind":"cave"}`, 400, "kind must be"},
 		{"all", "PUT", "/v1/channels/C6", `{"name":"new"}`, 400, "workspace is required"},
+		{"T1", "PUT", "/v1/channels", `{"channels":[{"id":"C5","name":"five"},{"id":"C2","name":"two","topic":"t","kind":"dm"}]}`, 200, `{"stored":2}`},
+		{"T1", "GET", "/v1/channels/C2", "", 200, `"name":"two","kind":"dm","topic":"t"`},
+		{"T1", "PUT", "/v1/channels", `{"channels":[{"id":"C5","name":"no"},{"id":"","name":"two"}]}`, 400, "channels[1].id must have"},
+		{"T1", "PUT", "/v1/channels", `{"channels":[{"id":"C5","name":"no"},{"id":"C2","kind":"cave"}]}`, 400, "channels[1].kind must be"},
+		{"T1", "PUT", "/v1/channels", `{"channels":[{"id":"C5","name":"no"},{"id":"C2","workspace":"T2"}]}`, 404, "not_found"},
+		{"all", "PUT", "/v1/channels", `{"channels":[{"id":"C5","name":"no","workspace":"T1"},{"id":"C66","name":"no"}]}`, 400, "channels[1].workspace is required"},
+		{"C1", "PUT", "/v1/channels", `{"channels":[{"id":"C1","name":"no"},{"id":"C5","name":"no"}]}`, 404, "not_found"},
+		{"T1", "PUT", "/v1/channels", `{"channels":[]}`, 400, "channels must be"},
+		{"T1", "PUT", "/v1/channels", `{"channels":[null]}`, 400, "channels[0] must not be null"},
+		{"read", "PUT", "/v1/channels", `{"channels":[{"id":"C1"}]}`, 403, "read_only"},
+		{"T1", "GET", "/v1/channels/C5", "", 200, `"name":"five"`},
 		{"T1", "PUT", "/v1/authors", `{"authors":[{"id":"U1","name":"Ann","zone":"Europe/Berlin"}]}`, 200, `{"stored":1}`},
 		{"C1", "PUT", "/v1/authors", `{"authors":[{"id":"U1","name":"Bob"}]}`, 403, "workspace_key_needed"},
 		{"T1", "PUT", "/v1/authors", `{"authors":[]}`, 400, "authors must be"},
@@ -54,5 +66,71 @@ func TestNamesAreStoredWithinReach(t *testing.T) {
 		if err != nil || len(list) != 1 || list[0].Name != "Ann" || list[0].Zone != "Europe/Berlin" {
 			t.Errorf("%s: %+v, %v", platform, list, err)
 		}
+	}
+}
+
+// TestNamesHoldWhenAContextIsMade: what PUT /v1/authors or a profile of Slack says holds
+// for what was said before too, in prompts and in what tools answer. A turn that was
+// made with it can be replayed.
+func TestNamesHoldWhenAContextIsMade(t *testing.T) {
+	t.Parallel()
+	w := newGapWorld(t)
+	prompt := func(channel, anchor string) string {
+		t.Helper()
+		var c gapped
+		w.ok(t, "POST", "/v1/context", fields{"channel": channel, "anchor": anchor, "agent": "BOT"}, &c)
+		text := c.Prompt.Messages[len(c.Prompt.Messages)-1].Text
+		_, _, answer := w.call(t, "C1", "POST", "/v1/tools/channel_context", `{"intent":"said","authors":["Anna"]}`)
+		return text + answer
+	}
+	has := func(text string, want ...string) {
+		t.Helper()
+		for _, x := range want {
+			if !strings.Contains(text, x) {
+				t.Errorf("%q is not in %s", x, text)
+			}
+		}
+	}
+	w.tellAll(t, saidAt("C1", "m1", "2026-03-02T09:00:00Z", fields{"author": fields{"id": "U1"}}), saidAt("C1", "m2", "2026-03-02T09:10:00Z", fields{"author": fields{"id": "U2", "name": "Ben"}}))
+	has(prompt("C1", "m2"), "09:00 U1: said m1", "09:10 Ben: said m2")
+	w.tellAll(t, saidAt("C1", "m3", "2026-03-02T09:20:00Z", fields{"author": fields{"id": "U2", "name": "Benno"}})) // the platform's word, until somebody says otherwise
+	has(prompt("C1", "m3"), "09:10 Benno: said m2", "09:20 Benno: said m3")
+	w.ok(t, "PUT", "/v1/authors", fields{"authors": []any{fields{"id": "U1", "name": "Anna"}, fields{"id": "U2", "name": "Builder", "kind": "bot"}}}, nil)
+	got := prompt("C1", "m3")
+	has(got, "09:00 Anna: said m1", "09:10 Builder (bot): said m2", `"display_name":"Anna"`)
+	if strings.Contains(got, "unknown_authors") {
+		t.Errorf("tools do not know her: %s", got)
+	}
+
+	slack := func(body fields) string { return w.ok(t, "POST", "/v1/events?platform=slack", body, nil) }
+	profile := func(name, ts string) fields {
+		return fields{"type": "event_callback", "team_id": "T1", "event_id": "E" + ts, "event": fields{"type": "user_change", "event_ts": ts, "user": fields{"id": "U3", "team_id": "T1", "name": "x", "profile": fields{"display_name": name}}}}
+	}
+	slack(slackSaid("C9", "1772442060.000100", fields{"user": "U3"}))
+	has(slack(profile("Carol", "1772442070.000000")), `"change":"updated"`)
+	has(slack(profile("Caroline", "1772442065.000000")), `"change":"updated"`) // late
+	has(prompt("C9", "1772442060.000100"), "09:01 Carol: said")
+	has(slack(fields{"type": "event_callback", "team_id": "T1", "event_id": "E9", "event": fields{"type": "channel_rename", "event_ts": "1772442080.000000", "channel": fields{"id": "C9", "name": "renamed"}}}), `"change":"updated"`)
+	has(prompt("C9", "1772442060.000100"), "+ name: #renamed")
+	w.ok(t, "POST", "/v1/history", fields{"platform": "slack", "channel": "C9", "page": fields{"ok": true, "has_more": false, "messages": []any{fields{"type": "message", "user": "U1", "ts": "1772442000.000100", "text": "ask <@U3>"}}}}, nil)
+	has(w.ok(t, "GET", "/v1/channels/C9/messages", nil, nil), "ask <@U3|Carol>")
+	for as, want := range map[string]string{"C1": `"change":"ignored"`, "T2": "not_found", "read": "read_only"} {
+		if _, _, got := w.call(t, as, "POST", "/v1/events?platform=slack", profile("Eve", "1772442090.000000")); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", as, got)
+		}
+	}
+	has(prompt("C9", "1772442060.000100"), "09:01 Carol: said")
+
+	var opened struct {
+		Turn struct{ ID int }
+		Hash string
+	}
+	w.ok(t, "POST", "/v1/context", fields{"channel": "C1", "anchor": "m3", "agent": "BOT", "open": true}, &opened)
+	turn := fmt.Sprint("/v1/turns/", opened.Turn.ID)
+	w.ok(t, "POST", turn+"/commit", fields{"reply": fields{"text": "yes"}}, nil)
+	made := w.ok(t, "GET", turn+"?prompt=true", nil, nil)
+	has(made, "09:00 Anna: said m1")
+	if strings.Contains(made, "changed since") {
+		t.Errorf("the turn cannot be made again: %s", made)
 	}
 }
