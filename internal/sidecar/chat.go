@@ -71,9 +71,15 @@ func (s *Service) CreateConversation(ctx context.Context, p access.Principal, n 
 	if id.Scope, id.Name, err = s.standing(ctx, p, metadata, n); err != nil {
 		return c, false, err
 	}
-	if have, err := s.store.Conversation(ctx, id); err == nil && !visible.Owns(p, have) {
+	have, err := s.store.Conversation(ctx, id)
+	switch {
+	case err == nil && !visible.Owns(p, have):
 		return c, false, visible.Absent
-	} else if err != nil && !errors.Is(err, earshot.ErrNotFound) {
+	case errors.Is(err, earshot.ErrNotFound):
+		if err := s.knowsAgent(ctx, p, id); err != nil {
+			return c, false, err
+		}
+	case err != nil:
 		return c, false, err
 	}
 	about := earshot.About{Title: n.Title, Client: n.Client, Owner: n.Owner, Tags: n.Tags}
@@ -91,6 +97,32 @@ func (s *Service) CreateConversation(ctx context.Context, p access.Principal, n 
 		return c, true, s.putChannel(ctx, c.ID)
 	}
 	return c, created, nil
+}
+
+// knowsAgent refuses an agent that nobody has named where its conversation stands, with
+// the call that names it. A conversation by itself may have an agent of any platform of
+// its workspace, and without a workspace there is nowhere to name one.
+func (s *Service) knowsAgent(ctx context.Context, p access.Principal, id earshot.ConversationID) error {
+	at := id.Scope
+	if at.Workspace == "" {
+		return nil
+	}
+	platforms := []earshot.Platform{at.Platform}
+	if access.IsOwnChannel(at) {
+		more, err := s.platformsOf(ctx, at.Workspace, "")
+		if err != nil {
+			return err
+		}
+		platforms = append(platforms, more...)
+	}
+	var refused *visible.Refusal
+	for _, at.Platform = range platforms {
+		_, err := s.to(p).Agent(ctx, at, earshot.AuthorID(id.Agent))
+		if err == nil || !errors.As(err, &refused) {
+			return err
+		}
+	}
+	return &visible.Refusal{Kind: refused.Kind, Code: refused.Code, Path: "agent_id", Detail: refused.Detail}
 }
 
 // tooMuch is the answer to metadata that would break the store's bounds.

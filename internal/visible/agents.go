@@ -126,7 +126,7 @@ func (v *View) Agent(ctx context.Context, at earshot.Scope, id earshot.AuthorID)
 	if id == "" {
 		switch len(known) {
 		case 0:
-			return earshot.Identity{}, &Refusal{Kind: Invalid, Code: "unknown_agent", Path: "agent", Detail: "is needed: no agent is known here; tell who it is with PUT /v1/agents/{id}"}
+			return earshot.Identity{}, &Refusal{Kind: Invalid, Code: "unknown_agent", Path: "agent", Detail: "is needed: no agent is known here; tell who it is with PUT /v1/agents/{id} and {\"name\": …}"}
 		case 1:
 			for _, a := range known {
 				return a.Identity, nil
@@ -149,7 +149,7 @@ func (v *View) Agent(ctx context.Context, at earshot.Scope, id earshot.AuthorID)
 	if len(authors) == 1 && authors[0].Kind == earshot.Bot && authors[0].Name != "" {
 		return earshot.Identity{ID: id, Name: authors[0].Name}, nil
 	}
-	return earshot.Identity{}, &Refusal{Kind: Invalid, Code: "unknown_agent", Path: "agent", Detail: "is not known here; tell who it is with PUT /v1/agents/{id}"}
+	return earshot.Identity{}, &Refusal{Kind: Invalid, Code: "unknown_agent", Path: "agent", Detail: "is not known here; tell who it is with PUT /v1/agents/{id} and {\"name\": …}"}
 }
 
 // closer reports whether a was said of fewer channels than b.

@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/internal/sidecar/api"
+	"github.com/earshot-ai/earshot/internal/visible"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/store"
 )
@@ -67,10 +68,27 @@ func newChat(t testing.TB, spec string) *world {
 			t.Fatal(err)
 		}
 	}
+	for _, w := range []earshot.WorkspaceID{"T1", "T2", "T5"} {
+		for _, id := range []earshot.AuthorID{"agent-1", "agent-2", "a"} {
+			nameAgent(t, st, w, id)
+		}
+	}
 	service := sidecar.New(st, search.New(st, nil), g, sidecar.Options{})
 	srv := httptest.NewServer(api.New(api.Options{Service: service, Reader: explain.New(st, search.New(st, nil), explain.Options{}), Gate: g, Version: "test"}))
 	t.Cleanup(srv.Close)
 	return &world{store: st, server: srv, gate: g}
+}
+
+// nameAgent stores who an agent is in a workspace.
+func nameAgent(t testing.TB, st earshot.Store, w earshot.WorkspaceID, id earshot.AuthorID) {
+	t.Helper()
+	note, err := visible.Agent{Identity: earshot.Identity{ID: id, Name: string(id)}, Workspace: w}.Note()
+	if err == nil {
+		err = st.PutNote(t.Context(), note)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // A chatAnswer is any answer of the conversation API.

@@ -50,6 +50,7 @@ func FuzzWhatIsAcceptedIsStored(f *testing.F) {
 			f.Fatal(err)
 		}
 	}
+	nameAgent(f, w.store, "T1", "a")
 	status, _, raw := w.call(f, "T1", http.MethodPost, "/api/chat/conversations", `{"title":"t","client_type":"c","agent_id":"a","metadata":{"channel_id":"C1"}}`)
 	var made createdJSON
 	if err := json.Unmarshal([]byte(raw), &made); err != nil || status != http.StatusCreated || made.Data.Conversation.ID == "" {

@@ -134,3 +134,24 @@ func TestNamesHoldWhenAContextIsMade(t *testing.T) {
 		t.Errorf("the turn cannot be made again: %s", made)
 	}
 }
+
+func TestAnUnknownAgentIsRefusedWithTheCallToMake(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tellAll(t, saidAt("C1", "m1", "2026-03-02T09:00:00Z", nil))
+	for _, c := range []struct{ path, body, want string }{
+		{"/v1/context", `{"channel":"C1","anchor":"m1"}`, "agent is needed"},
+		{"/v1/context", `{"channel":"C1","anchor":"m1","agent":"WHO"}`, "agent is not known here"},
+		{"/api/chat/conversations", `{"title":"x","client_type":"web","agent_id":"WHO"}`, "agent_id is not known here"},
+		{"/api/chat/conversations", `{"title":"x","client_type":"web","agent_id":"WHO","metadata":{"channel_id":"C1"}}`, "agent_id is not known here"},
+	} {
+		status, _, got := w.call(t, "T1", "POST", c.path, c.body)
+		if status != 400 || !strings.Contains(got, c.want) || !strings.Contains(got, "PUT /v1/agents/{id}") || !strings.Contains(got, "unknown_agent") {
+			t.Errorf("%s %s: %d %s", c.path, c.body, status, got)
+		}
+	}
+	w.ok(t, "PUT", "/v1/agents/WHO", fields{"name": "helper"}, nil)
+	if status, _, got := w.call(t, "T1", "POST", "/api/chat/conversations", `{"title":"x","client_type":"web","agent_id":"WHO"}`); status != 201 {
+		t.Errorf("%d %s", status, got)
+	}
+}
