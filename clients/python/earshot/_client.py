@@ -127,7 +127,9 @@ class Earshot:
         """
         body = self._asked(channel, anchor, options, file)
         body["open"] = True
-        return Turn(self, self.api.make_context(body), _place_of(body), file, body.get("hold"))
+        once = os.urandom(12).hex()  # a call that is repeated because no answer came gets the turn, not a Conflict
+        answer = self.api.make_context(body, idempotency_key=once)
+        return Turn(self, answer, _place_of(body), file, body.get("hold"))
 
     def answer(
         self,

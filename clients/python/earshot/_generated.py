@@ -216,6 +216,22 @@ class ChannelInfo(_ChannelInfo, total=False):
     workspace: Optional[str]
 
 
+class _ChannelNamed(TypedDict):
+    id: str
+
+
+class ChannelNamed(_ChannelNamed, total=False):
+    kind: Literal["channel", "dm", "group"]
+    # without a leading #
+    name: str
+    # default: that of the stored channel, else api
+    platform: str
+    purpose: str
+    topic: str
+    # default: that of the stored channel, else the key's only one
+    workspace: str
+
+
 class _ChannelPage(TypedDict):
     channels: List[ChannelInfo]
 
@@ -223,6 +239,10 @@ class _ChannelPage(TypedDict):
 class ChannelPage(_ChannelPage, total=False):
     # the cursor of the next page; absent on the last
     next: str
+
+
+class ChannelsBody(TypedDict):
+    channels: List[ChannelNamed]
 
 
 class ChatAuthor(TypedDict, total=False):
@@ -432,6 +452,46 @@ class Coverage(_Coverage, total=False):
     why: Optional[str]
 
 
+class CoverageBody(TypedDict):
+    # its id, or an object with it; workspace and platform where the id is not enough
+    channel: Union[str, Channel]
+    # in their order: thread is the id of a root, absent for the channel; from is absent from
+    # the beginning on, to until now
+    coverage: List[CoverageEntry]
+
+
+class _CoverageEntry(TypedDict):
+    state: Literal["known", "missing", "stale"]
+
+
+_CoverageEntryMore = TypedDict(
+    "_CoverageEntryMore",
+    {
+        # absent: from the beginning
+        "from": "str",
+        # the id of its root; absent: the channel itself
+        "thread": "str",
+        # absent: until now
+        "to": "str",
+        # for people; no model sees it
+        "why": "str",
+    },
+    total=False,
+)
+
+
+class CoverageEntry(_CoverageEntry, _CoverageEntryMore):
+    """CoverageEntry"""
+
+
+class Covered(TypedDict):
+    channel: str
+    # what is missing or stale, of threads too
+    missing: List[CoverageEntry]
+    platform: str
+    workspace: str
+
+
 class CreatedData(TypedDict):
     conversation: ChatConversation
     created: bool
@@ -563,6 +623,50 @@ class HeldTurn(_HeldTurn, total=False):
     posting: str
 
 
+class _HistoryBody(TypedDict):
+    # its id, or an object with it; with platform discord also the channel or thread as Discord
+    # describes it
+    channel: Union[str, Channel]
+
+
+_HistoryBodyMore = TypedDict(
+    "_HistoryBodyMore",
+    {
+        # of discord: what Discord was asked with
+        "after": "str",
+        # of discord: what Discord was asked with
+        "before": "str",
+        # of messages: they are all that was said since; default: the first of them
+        "from": "str",
+        # of slack: what Slack was asked with; default: now
+        "latest": "str",
+        # of discord: what Discord was asked with, 1 to 100; default: 50
+        "limit": "int",
+        # in place of page, of any platform
+        "messages": "List[Message]",
+        # of slack: what Slack was asked with
+        "oldest": "str",
+        # of slack and discord: the answer of the platform as it came
+        "page": "Union[Dict[str, Any], List[Dict[str, Any]]]",
+        # slack or discord with page; default: that of the stored channel, else api
+        "platform": "str",
+        # the id of its root, where this is a thread's history
+        "thread": "str",
+        # of messages: they are all that was said until then; default: now
+        "to": "str",
+        # of messages: nothing was said before them
+        "whole": "bool",
+        # default: that of the stored channel, else the key's only one
+        "workspace": "str",
+    },
+    total=False,
+)
+
+
+class HistoryBody(_HistoryBody, _HistoryBodyMore):
+    """HistoryBody"""
+
+
 class Hit(TypedDict):
     # the share of the query's words that it has, by their weights, 0 to 1
     cover: float
@@ -612,6 +716,24 @@ class InterruptedTurn(TypedDict):
     id: int
     # when it was about to post
     posting: str
+
+
+class _KnownStretch(TypedDict):
+    to: str
+
+
+_KnownStretchMore = TypedDict(
+    "_KnownStretchMore",
+    {
+        # absent: from the beginning
+        "from": "str",
+    },
+    total=False,
+)
+
+
+class KnownStretch(_KnownStretch, _KnownStretchMore):
+    """KnownStretch"""
 
 
 class _LedgerRow(TypedDict):
@@ -794,6 +916,17 @@ class Next(TypedDict):
     epoch: int
     names: List[Named]
     shown: List[Shown]
+
+
+class NextPage(TypedDict, total=False):
+    # of Discord
+    after: str
+    # of Discord
+    before: str
+    # of conversations.history
+    latest: str
+    # of conversations.replies
+    oldest: str
 
 
 class Note(TypedDict):
@@ -987,6 +1120,11 @@ class StoredAuthors(TypedDict):
     stored: int
 
 
+class StoredChannels(TypedDict):
+    # how many
+    stored: int
+
+
 class StoredFile(TypedDict):
     id: str
     # of the file as it was shared
@@ -1064,6 +1202,27 @@ class ToldEvent(_ToldEvent, total=False):
 class ToldEvents(TypedDict):
     # one for each event, in their order
     events: List[ToldEvent]
+
+
+class _ToldHistory(TypedDict):
+    channel: str
+    # how many were told
+    messages: int
+    # what is still missing or stale of the thread, or of the channel's own history
+    missing: List[CoverageEntry]
+    # how many of them were not stored yet
+    new: int
+    platform: str
+    workspace: str
+
+
+class ToldHistory(_ToldHistory, total=False):
+    # the time that is known by it; absent where none is, as by an empty page of which there is
+    # more
+    known: KnownStretch
+    # with what to ask the platform for the next page; absent where this was the last
+    next: NextPage
+    thread: str
 
 
 class _ToolAnswer(TypedDict):
@@ -1300,6 +1459,11 @@ class Operations:
         answer = self._transport.call("GET", "/v1/channels", query={"cursor": cursor, "limit": limit}, again=True)
         return cast("ChannelPage", answer)
 
+    def put_channels(self, body: ChannelsBody) -> StoredChannels:
+        """Say what channels are: PUT /v1/channels."""
+        answer = self._transport.call("PUT", "/v1/channels", body=body, again=True)
+        return cast("StoredChannels", answer)
+
     def erase_channel(
         self,
         channel: str,
@@ -1341,6 +1505,24 @@ class Operations:
         """
         answer = self._transport.call("PUT", f"/v1/channels/{quoted(channel)}", body=body, again=True)
         return cast("Channel", answer)
+
+    def get_coverage(
+        self,
+        channel: str,
+        *,
+        platform: Optional[str] = None,
+        thread: Optional[str] = None,
+        workspace: Optional[str] = None,
+    ) -> Covered:
+        """What is missing of a channel, or of a thread: GET /v1/channels/{channel}/coverage.
+
+        channel: the channel's id on its platform
+        platform: the platform, where several have a channel with this id
+        thread: the id of its root
+        workspace: the workspace's id, where several have a channel with this id
+        """
+        answer = self._transport.call("GET", f"/v1/channels/{quoted(channel)}/coverage", query={"platform": platform, "thread": thread, "workspace": workspace}, again=True)
+        return cast("Covered", answer)
 
     def list_messages(
         self,
@@ -1462,6 +1644,11 @@ class Operations:
         answer = self._transport.call("POST", "/v1/context", headers={"Idempotency-Key": idempotency_key}, body=body, again=True)
         return cast("ContextAnswer", answer)
 
+    def post_coverage(self, body: CoverageBody) -> Covered:
+        """Say what is known of a channel or a thread, and what is not: POST /v1/coverage."""
+        answer = self._transport.call("POST", "/v1/coverage", body=body, again=True)
+        return cast("Covered", answer)
+
     def get_erasure(self, id: int) -> Erasure:
         """How far an erasure has come: GET /v1/erasures/{id}.
 
@@ -1523,6 +1710,11 @@ class Operations:
         """
         answer = self._transport.call("PUT", f"/v1/files/{quoted(file)}", query={"channel": channel, "message": message, "platform": platform, "workspace": workspace}, headers={"Content-Type": content_type}, body=body, again=True)
         return cast("StoredFile", answer)
+
+    def post_history(self, body: HistoryBody) -> ToldHistory:
+        """Tell what was said before: pages of Slack's or Discord's history, or messages: POST /v1/history."""
+        answer = self._transport.call("POST", "/v1/history", body=body, again=True)
+        return cast("ToldHistory", answer)
 
     def get_me(self) -> CallerInfo:
         """Who calls: the key, what it reaches and may do: GET /v1/me."""

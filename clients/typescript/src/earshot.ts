@@ -194,7 +194,9 @@ export class Earshot {
    */
   async turn(channel: string, anchor: string, options: TurnOptions & CallOptions = {}): Promise<Turn> {
     const { call, body, place, file } = this.#asked(channel, anchor, options);
-    const turn = new Turn(this, await this.api.makeContext({ ...body, open: true }, call), place, file, options.hold);
+    // A call that is repeated because no answer came gets the turn, not a Conflict.
+    const once = { ...call, idempotencyKey: crypto.randomUUID() };
+    const turn = new Turn(this, await this.api.makeContext({ ...body, open: true }, once), place, file, options.hold);
     try {
       await turn.load(call);
     } catch (error) {

@@ -180,10 +180,27 @@ export interface ChannelInfo {
   workspace?: string | null | undefined;
 }
 
+export interface ChannelNamed {
+  id: string;
+  kind?: "channel" | "dm" | "group" | undefined;
+  /** without a leading # */
+  name?: string | undefined;
+  /** default: that of the stored channel, else api */
+  platform?: string | undefined;
+  purpose?: string | undefined;
+  topic?: string | undefined;
+  /** default: that of the stored channel, else the key's only one */
+  workspace?: string | undefined;
+}
+
 export interface ChannelPage {
   channels: ChannelInfo[];
   /** the cursor of the next page; absent on the last */
   next?: string | undefined;
+}
+
+export interface ChannelsBody {
+  channels: ChannelNamed[];
 }
 
 export interface ChatAuthor {
@@ -375,6 +392,36 @@ export interface Coverage {
   why?: string | null | undefined;
 }
 
+export interface CoverageBody {
+  /** its id, or an object with it; workspace and platform where the id is not enough */
+  channel: string | Channel;
+  /**
+   * in their order: thread is the id of a root, absent for the channel; from is absent from the
+   * beginning on, to until now
+   */
+  coverage: CoverageEntry[];
+}
+
+export interface CoverageEntry {
+  /** absent: from the beginning */
+  from?: string | undefined;
+  state: "known" | "missing" | "stale";
+  /** the id of its root; absent: the channel itself */
+  thread?: string | undefined;
+  /** absent: until now */
+  to?: string | undefined;
+  /** for people; no model sees it */
+  why?: string | undefined;
+}
+
+export interface Covered {
+  channel: string;
+  /** what is missing or stale, of threads too */
+  missing: CoverageEntry[];
+  platform: string;
+  workspace: string;
+}
+
 export interface CreatedData {
   conversation: ChatConversation;
   created: boolean;
@@ -494,6 +541,40 @@ export interface HeldTurn {
   workspace: string;
 }
 
+export interface HistoryBody {
+  /** of discord: what Discord was asked with */
+  after?: string | undefined;
+  /** of discord: what Discord was asked with */
+  before?: string | undefined;
+  /**
+   * its id, or an object with it; with platform discord also the channel or thread as Discord describes
+   * it
+   */
+  channel: string | Channel;
+  /** of messages: they are all that was said since; default: the first of them */
+  from?: string | undefined;
+  /** of slack: what Slack was asked with; default: now */
+  latest?: string | undefined;
+  /** of discord: what Discord was asked with, 1 to 100; default: 50 */
+  limit?: number | undefined;
+  /** in place of page, of any platform */
+  messages?: Message[] | undefined;
+  /** of slack: what Slack was asked with */
+  oldest?: string | undefined;
+  /** of slack and discord: the answer of the platform as it came */
+  page?: Record<string, unknown> | Record<string, unknown>[] | undefined;
+  /** slack or discord with page; default: that of the stored channel, else api */
+  platform?: string | undefined;
+  /** the id of its root, where this is a thread's history */
+  thread?: string | undefined;
+  /** of messages: they are all that was said until then; default: now */
+  to?: string | undefined;
+  /** of messages: nothing was said before them */
+  whole?: boolean | undefined;
+  /** default: that of the stored channel, else the key's only one */
+  workspace?: string | undefined;
+}
+
 export interface Hit {
   /** the share of the query's words that it has, by their weights, 0 to 1 */
   cover: number;
@@ -537,6 +618,12 @@ export interface InterruptedTurn {
   id: number;
   /** when it was about to post */
   posting: string;
+}
+
+export interface KnownStretch {
+  /** absent: from the beginning */
+  from?: string | undefined;
+  to: string;
 }
 
 export interface LedgerRow {
@@ -705,6 +792,17 @@ export interface Next {
   shown: Shown[];
 }
 
+export interface NextPage {
+  /** of Discord */
+  after?: string | undefined;
+  /** of Discord */
+  before?: string | undefined;
+  /** of conversations.history */
+  latest?: string | undefined;
+  /** of conversations.replies */
+  oldest?: string | undefined;
+}
+
 export interface Note {
   kind: string;
   text: string;
@@ -868,6 +966,11 @@ export interface StoredAuthors {
   stored: number;
 }
 
+export interface StoredChannels {
+  /** how many */
+  stored: number;
+}
+
 export interface StoredFile {
   id: string;
   /** of the file as it was shared */
@@ -928,6 +1031,23 @@ export interface ToldEvent {
 export interface ToldEvents {
   /** one for each event, in their order */
   events: ToldEvent[];
+}
+
+export interface ToldHistory {
+  channel: string;
+  /** the time that is known by it; absent where none is, as by an empty page of which there is more */
+  known?: KnownStretch | undefined;
+  /** how many were told */
+  messages: number;
+  /** what is still missing or stale of the thread, or of the channel's own history */
+  missing: CoverageEntry[];
+  /** how many of them were not stored yet */
+  new: number;
+  /** with what to ask the platform for the next page; absent where this was the last */
+  next?: NextPage | undefined;
+  platform: string;
+  thread?: string | undefined;
+  workspace: string;
 }
 
 export interface ToolAnswer {
@@ -1134,6 +1254,11 @@ export class Operations {
     return this.#transport.call<ChannelPage>({ method: "GET", path: "/v1/channels", query: { cursor: options.cursor, limit: options.limit }, again: true }, options);
   }
 
+  /** Say what channels are: PUT /v1/channels. */
+  putChannels(body: ChannelsBody, options: CallOptions = {}): Promise<StoredChannels> {
+    return this.#transport.call<StoredChannels>({ method: "PUT", path: "/v1/channels", body, again: true }, options);
+  }
+
   /** Erase a channel: DELETE /v1/channels/{channel}. */
   eraseChannel(channel: string, options: {
     /** count what would be removed, and remove nothing */
@@ -1159,6 +1284,18 @@ export class Operations {
   /** Say what a channel is: PUT /v1/channels/{channel}. */
   putChannel(channel: string, body: ChannelBody, options: CallOptions = {}): Promise<Channel> {
     return this.#transport.call<Channel>({ method: "PUT", path: `/v1/channels/${encodeURIComponent(channel)}`, body, again: true }, options);
+  }
+
+  /** What is missing of a channel, or of a thread: GET /v1/channels/{channel}/coverage. */
+  getCoverage(channel: string, options: {
+    /** the platform, where several have a channel with this id */
+    platform?: string | undefined;
+    /** the id of its root */
+    thread?: string | undefined;
+    /** the workspace's id, where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions = {}): Promise<Covered> {
+    return this.#transport.call<Covered>({ method: "GET", path: `/v1/channels/${encodeURIComponent(channel)}/coverage`, query: { platform: options.platform, thread: options.thread, workspace: options.workspace }, again: true }, options);
   }
 
   /** Messages of a channel, the newest page first: GET /v1/channels/{channel}/messages. */
@@ -1240,6 +1377,11 @@ export class Operations {
     return this.#transport.call<ContextAnswer>({ method: "POST", path: "/v1/context", headers: { "Idempotency-Key": options.idempotencyKey }, body, again: true }, options);
   }
 
+  /** Say what is known of a channel or a thread, and what is not: POST /v1/coverage. */
+  postCoverage(body: CoverageBody, options: CallOptions = {}): Promise<Covered> {
+    return this.#transport.call<Covered>({ method: "POST", path: "/v1/coverage", body, again: true }, options);
+  }
+
   /** How far an erasure has come: GET /v1/erasures/{id}. */
   getErasure(id: number, options: CallOptions = {}): Promise<Erasure> {
     return this.#transport.call<Erasure>({ method: "GET", path: `/v1/erasures/${encodeURIComponent(id)}`, again: true }, options);
@@ -1279,6 +1421,11 @@ export class Operations {
     workspace?: string | undefined;
   } & CallOptions): Promise<StoredFile> {
     return this.#transport.call<StoredFile>({ method: "PUT", path: `/v1/files/${encodeURIComponent(file)}`, query: { channel: options.channel, message: options.message, platform: options.platform, workspace: options.workspace }, headers: { "Content-Type": options.contentType }, body, again: true }, options);
+  }
+
+  /** Tell what was said before: pages of Slack's or Discord's history, or messages: POST /v1/history. */
+  postHistory(body: HistoryBody, options: CallOptions = {}): Promise<ToldHistory> {
+    return this.#transport.call<ToldHistory>({ method: "POST", path: "/v1/history", body, again: true }, options);
   }
 
   /** Who calls: the key, what it reaches and may do: GET /v1/me. */

@@ -215,6 +215,7 @@ func TestAReplyToAnEchoGoesOnWithTheConversation(t *testing.T) {
 func TestAnAssistantsMessageOfTheConversationAPIIsTheReply(t *testing.T) {
 	t.Parallel()
 	w := newChat(t, "memory:")
+	w.call(t, "T1", http.MethodPut, "/v1/agents/U0BOT", fields{"name": "earshot"})
 	id := w.create(t, "T1", fields{"agent_id": "U0BOT"})
 	post := func(name, role, text string) {
 		t.Helper()

@@ -140,7 +140,7 @@ var requests = map[string]func(t territory) request{
 		return request{names: true, path: "/v1/channels", body: t.fill(`{"channels":[{"id":"CHANNEL","name":"renamed","workspace":"WORKSPACE","platform":"slack"}]}`)}
 	},
 	"post-history": func(t territory) request {
-		return request{names: true, path: "/v1/history", body: t.fill(`{"channel":{"id":"CHANNEL","workspace":"WORKSPACE","platform":"slack"},"from":"2026-03-01T10:00:00Z","messages":[{"id":"MESSAGE","time":"2026-03-02T10:00:00Z","author":{"id":"U1","name":"Eve"},"text":"hello"}]}`)}
+		return request{names: true, path: "/v1/history", body: t.fill(`{"channel":{"id":"CHANNEL","workspace":"WORKSPACE","platform":"slack"},"from":"2026-03-01T10:00:00Z","to":"2026-03-02T10:00:01Z","messages":[{"id":"MESSAGE","time":"2026-03-02T10:00:00Z","author":{"id":"U1","name":"Eve"},"text":"hello"}]}`)}
 	},
 	"post-coverage": func(t territory) request {
 		return request{names: true, path: "/v1/coverage", body: t.fill(`{"channel":{"id":"CHANNEL","workspace":"WORKSPACE","platform":"slack"},"coverage":[{"to":"2026-03-02T10:00:00Z","state":"missing","why":"nobody listened"}]}`)}

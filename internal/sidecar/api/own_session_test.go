@@ -106,6 +106,7 @@ func TestADeltaCountsFromWhatACallerHasProcessed(t *testing.T) {
 func TestADeltaOfAConversationWithoutAChannel(t *testing.T) {
 	t.Parallel()
 	w := newChat(t, "memory:")
+	w.call(t, "T1", http.MethodPut, "/v1/agents/U0BOT", fields{"name": "earshot"})
 	id := w.create(t, "T1", fields{"agent_id": "U0BOT"})
 	post := func(n int, role, text string) {
 		t.Helper()
