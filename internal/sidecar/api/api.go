@@ -55,6 +55,7 @@ func New(o Options) http.Handler {
 type server struct {
 	Options
 	streams streams
+	waits   streams
 	uploads chan struct{}          // a semaphore: held while a file is read and kept, which takes its size in memory
 	spec    func() ([]byte, error) // the document, made once
 }

@@ -84,6 +84,11 @@ func (s *server) renewTurn(ctx context.Context, p access.Principal, in *commitIn
 	if err != nil {
 		return nil, err
 	}
+	if b.Wait > 0 && !s.waits.take(p.ID, maxWaits) {
+		b.Wait = 0 // it comes back soon enough
+	} else if b.Wait > 0 {
+		defer s.waits.give(p.ID)
+	}
 	tick := time.NewTicker(streamPause)
 	defer tick.Stop()
 	for end := time.Now().Add(time.Duration(b.Wait) * time.Second); h.State == string(earshot.DraftOpen) && time.Now().Before(end); {

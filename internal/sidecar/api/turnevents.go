@@ -25,6 +25,7 @@ const (
 	streamPause = 500 * time.Millisecond
 	streamBeat  = 15 * time.Second // how often an idle stream says that it lives
 	maxStreams  = 8                // of one caller at the same time
+	maxWaits    = 100              // heartbeats of one caller that wait at the same time
 )
 
 // addTurnEvents adds the stream of turns.
@@ -50,7 +51,7 @@ func (s *server) streamTurns(ctx context.Context, p access.Principal, in *stream
 	if err := from.begin(ctx); err != nil {
 		return nil, err
 	}
-	if !s.streams.take(p.ID) {
+	if !s.streams.take(p.ID, maxStreams) {
 		return nil, newProblem(requestOf(ctx).path, http.StatusTooManyRequests, "too_many_streams", "this key has 8 streams already; close one")
 	}
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
@@ -199,17 +200,17 @@ func (f *follower) news(ctx context.Context) ([]earshot.QueuedTurn, error) {
 	return news, nil
 }
 
-// streams counts the streams of each caller. The zero value is ready to use.
+// streams counts what each caller has open. The zero value is ready to use.
 type streams struct {
 	mu   sync.Mutex
 	open map[string]int
 }
 
-// take begins a stream, and reports false where the caller has enough.
-func (l *streams) take(caller string) bool {
+// take begins one, and reports false where the caller has the most that it may.
+func (l *streams) take(caller string, most int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[caller] >= maxStreams {
+	if l.open[caller] >= most {
 		return false
 	}
 	if l.open == nil {
@@ -219,7 +220,7 @@ func (l *streams) take(caller string) bool {
 	return true
 }
 
-// give ends a stream.
+// give ends one.
 func (l *streams) give(caller string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
