@@ -19,5 +19,5 @@ type Bulk interface {
 	PutChannels(ctx context.Context, list ...Channel) error
 	// RecordBatches does [Messages.Record] for each batch, in order, and returns the
 	// outcomes of each. Nothing is stored when one of the messages is invalid.
-	RecordBatches(ctx context.Context, list ...Batch) ([][]Recorded, error)
+	RecordBatches(ctx context.Context, list ...Batch) ([][]RecordResult, error)
 }

@@ -37,24 +37,24 @@ type About struct {
 	Tags   []string // at most 32 of at most 100 bytes each
 }
 
-// A Shown is one revision of a message that the model has read.
-type Shown struct {
+// A ShownRevision is one revision of a message that the model has read.
+type ShownRevision struct {
 	ID       MessageID
 	Revision Time // [Message.Edited]; zero for the original
 }
 
-// An Attached is a file that the model has been given, the turn that gave it, and
+// An AttachedFile is a file that the model has been given, the turn that gave it, and
 // its price in tokens.
-type Attached struct {
+type AttachedFile struct {
 	ID     ArtifactID
 	SHA256 string
 	Turn   int
 	Tokens int // 0 when unknown
 }
 
-// A Named is the name that a session uses for somebody. Names are kept as state.
+// A SessionName is the name that a session uses for somebody. Names are kept as state.
 // They are never parsed out of a prompt, where anybody could have written them.
-type Named struct {
+type SessionName struct {
 	ID   AuthorID
 	Name string
 }
@@ -62,9 +62,9 @@ type Named struct {
 // A Manifest records what the model has been shown in this session, so that
 // nothing is sent twice. The zero Manifest is empty and ready to use.
 type Manifest struct {
-	Shown    []Shown
-	Attached []Attached
-	Names    []Named
+	Shown    []ShownRevision
+	Attached []AttachedFile
+	Names    []SessionName
 }
 
 // A Role says who speaks in a prompt.

@@ -30,9 +30,9 @@ type Resume struct {
 	State []byte // no text of messages: Erase does not reach it
 }
 
-// An Accepted is the outcome of [Inbox.Accept].
-type Accepted struct {
-	Recorded
+// An AcceptResult is the outcome of [Inbox.Accept].
+type AcceptResult struct {
+	RecordResult
 	Duplicate bool   // the delivery was known already: nothing was written
 	Turn      TurnID // the message's turn for this agent, opened now or earlier; 0 when it has none
 	Opened    bool   // the turn was opened by this call
@@ -56,7 +56,7 @@ type Inbox interface {
 	//
 	// Raw is not stored for a tombstone, for any further event about a deleted
 	// message, and for a reply to one.
-	Accept(ctx context.Context, s Scope, e Event, ask *ConversationID) (Accepted, error)
+	Accept(ctx context.Context, s Scope, e Event, ask *ConversationID) (AcceptResult, error)
 	// Resume returns the state of the last event with this key, or ErrNotFound.
 	Resume(ctx context.Context, p Platform, key string) ([]byte, error)
 	// Events returns the deliveries about one message in order of arrival. Their

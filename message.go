@@ -61,14 +61,14 @@ type Reaction struct {
 	Count int
 }
 
-// A Reacted says that somebody gave an emoji to a message, or took it back.
+// A ReactionEvent says that somebody gave an emoji to a message, or took it back.
 //
 // Author is who. With Author "" it is somebody who is not known, and is counted each
 // time that it is told. With All it is everybody: their emoji, or every emoji where
 // Emoji is "", is taken away. At is when it happened, by the platform's clock where
 // the platform tells it; of what one person did the later stands, and at the same
 // time the taking back.
-type Reacted struct {
+type ReactionEvent struct {
 	Message MessageID
 	Emoji   string // its name without colons
 	Author  AuthorID
@@ -111,9 +111,9 @@ const (
 	AppQuote SharedKind = "app"     // an app put it there, and can name any author it likes
 )
 
-// A Shared is what a message quotes: a forwarded message, a link preview, an app's
+// A SharedContent is what a message quotes: a forwarded message, a link preview, an app's
 // attachment. These are not the words of the message's author.
-type Shared struct {
+type SharedContent struct {
 	Kind   SharedKind
 	ID     AuthorID // the quoted author's id; "" when unknown
 	Author string   // the quoted author's name; "" when unknown
@@ -159,7 +159,7 @@ type Message struct {
 	Mentions  []AuthorID
 	Reactions []Reaction
 	Reactors  *Reactors // who gave the Reactions; nil when unknown. It is not read back: see [Messages.Reactors]
-	Shared    []Shared
+	Shared    []SharedContent
 	Files     []File
 	AsOf      ListTimes // of copies of one revision the list told last stands; see [Messages.Record]
 	Tokens    int       // the count of Text by the base counter (o200k); 0 when unknown

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// A Part is the stretch of a channel that a read looks at.
-type Part struct {
+// A ChannelPart is the stretch of a channel that a read looks at.
+type ChannelPart struct {
 	kind   partKind
 	thread MessageID
 }
@@ -20,25 +20,25 @@ const (
 )
 
 // Whole is all of a channel: roots and replies. It is the zero Part.
-func Whole() Part { return Part{} }
+func Whole() ChannelPart { return ChannelPart{} }
 
 // TopLevel is a channel without the replies in its threads.
-func TopLevel() Part { return Part{kind: partTop} }
+func TopLevel() ChannelPart { return ChannelPart{kind: partTop} }
 
 // ThreadOf is one thread: its root and the replies. An empty root means the top
 // level.
-func ThreadOf(root MessageID) Part {
+func ThreadOf(root MessageID) ChannelPart {
 	if root == "" {
 		return TopLevel()
 	}
-	return Part{partThread, root}
+	return ChannelPart{partThread, root}
 }
 
 // IsWhole, IsTopLevel and Thread tell a store which part is meant. Thread
 // returns "" unless the part is a thread.
-func (p Part) IsWhole() bool     { return p.kind == partAll }
-func (p Part) IsTopLevel() bool  { return p.kind == partTop }
-func (p Part) Thread() MessageID { return p.thread }
+func (p ChannelPart) IsWhole() bool     { return p.kind == partAll }
+func (p ChannelPart) IsTopLevel() bool  { return p.kind == partTop }
+func (p ChannelPart) Thread() MessageID { return p.thread }
 
 // A Change says what Record did with a message.
 type Change string
@@ -56,8 +56,8 @@ const (
 	Other Change = "conflict"
 )
 
-// A Recorded is the outcome for one message, in the order given to Record.
-type Recorded struct {
+// A RecordResult is the outcome for one message, in the order given to Record.
+type RecordResult struct {
 	ID     MessageID
 	Change Change
 	Seq    int64 // the message's sequence now
@@ -171,12 +171,12 @@ type Messages interface {
 	// the message's own id is stored as none. Token counts and search terms are
 	// computed here. Seq, Tokens, the author's Zone and Replies.LastHour are not
 	// taken from the caller.
-	Record(ctx context.Context, s Scope, messages ...Message) ([]Recorded, error)
+	Record(ctx context.Context, s Scope, messages ...Message) ([]RecordResult, error)
 
 	// Tell is Record for somebody who tells of a revision once, so that another text
 	// for it is a mistake and not a copy: a message with the edit time of the stored
 	// revision and another text is Other. Names within mentions are no other text.
-	Tell(ctx context.Context, s Scope, messages ...Message) ([]Recorded, error)
+	Tell(ctx context.Context, s Scope, messages ...Message) ([]RecordResult, error)
 
 	// React records that somebody gave an emoji to a message, or took it back, in one
 	// atomic step. The persons are a set for each message and emoji: told again, under
@@ -188,7 +188,7 @@ type Messages interface {
 	// stored is kept until the message is, or PruneEvents removes it; its Seq is 0.
 	// ErrNotFound when nothing is stored of the channel, ErrInvalid when x names no
 	// message, no emoji (but with All), or no time.
-	React(ctx context.Context, s Scope, x Reacted) (Recorded, error)
+	React(ctx context.Context, s Scope, x ReactionEvent) (RecordResult, error)
 	// Reactors returns who is known to have given the emojis of messages and since when,
 	// by emoji and id. Messages of which nobody is known are absent.
 	Reactors(ctx context.Context, s Scope, ids ...MessageID) (map[MessageID][]Reactor, error)
@@ -203,10 +203,10 @@ type Messages interface {
 	// Position: no bound), in the order of Position, without deleted ones. The root
 	// counts as a message of its thread. This is an index read: its cost does not
 	// depend on how many messages are stored.
-	Newest(ctx context.Context, s Scope, part Part, upTo Position, limit int) ([]Message, error)
+	Newest(ctx context.Context, s Scope, part ChannelPart, upTo Position, limit int) ([]Message, error)
 	// Range reads a part between two positions, both inclusive, a zero one meaning
 	// open, in the order of Position, without deleted messages.
-	Range(ctx context.Context, s Scope, part Part, from, to Position) iter.Seq2[Message, error]
+	Range(ctx context.Context, s Scope, part ChannelPart, from, to Position) iter.Seq2[Message, error]
 	// Since returns what became known after seq, tombstones included, in the order
 	// of Seq, at most limit messages (0: no limit).
 	Since(ctx context.Context, s Scope, seq int64, limit int) ([]Message, error)
@@ -226,7 +226,7 @@ type Messages interface {
 	Activity(ctx context.Context, s Scope, upTo Position, roots ...MessageID) (map[MessageID]Activity, error)
 	// Count counts a part at or before upTo. If upTo is near the newest message, the
 	// cost does not depend on how many are stored.
-	Count(ctx context.Context, s Scope, part Part, upTo Position) (Count, error)
+	Count(ctx context.Context, s Scope, part ChannelPart, upTo Position) (Count, error)
 
 	// PutCoverage records what is known of several stretches in one transaction.
 	// Each replaces the entry with the same thread, from and to; one without a State

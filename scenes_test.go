@@ -50,7 +50,7 @@ func TestEveryNeededMessageIsInStandardsPrompt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := eval.Ask(t.Context(), st, scenes, assemble.Standard(), counter, search.New(st, nil))
+	list, err := eval.RunScenes(t.Context(), st, scenes, assemble.Standard(), counter, search.New(st, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,9 +52,9 @@ type Turn struct {
 	Hash     string // of the prompt: hex SHA-256, see context.md §7
 	Cursor   int64
 	Epoch    int
-	Shown    []Shown
-	Attached []Attached
-	Names    []Named        // of people whom this turn named first in its epoch
+	Shown    []ShownRevision
+	Attached []AttachedFile
+	Names    []SessionName  // of people whom this turn named first in its epoch
 	Form     string         // of the session's text: the policy's frame; "" in turns recorded before there was a choice
 	Zone     string         // of the times in the session; the same for a whole epoch
 	Session  []SessionEntry // what this turn appends to the session
@@ -97,7 +97,7 @@ type Turns interface {
 	// ErrConflict when the turn has other replies by then, and when the message is
 	// deleted or the epoch has shown it. ErrNotFound when there is no such turn, or no
 	// message id.
-	AddReply(ctx context.Context, id ConversationID, number int, have []MessageID, reply Shown) error
+	AddReply(ctx context.Context, id ConversationID, number int, have []MessageID, reply ShownRevision) error
 	// Turns returns the newest limit turns (0: all), oldest first, without session
 	// and ledger.
 	Turns(ctx context.Context, id ConversationID, limit int) ([]Turn, error)

@@ -6,15 +6,15 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// bulk is what an import writes with.
-type bulk = earshot.Bulk
+// bulkImport is what an import writes with.
+type bulkImport = earshot.Bulk
 
 // groupSize is how many channels or authors are stored at once.
 const groupSize = 1000
 
 // bulkOf returns s itself where it can write much at once.
-func bulkOf(s Sink) bulk {
-	if b, ok := s.(bulk); ok {
+func bulkOf(s Sink) bulkImport {
+	if b, ok := s.(bulkImport); ok {
 		return b
 	}
 	return oneByOne{s}
@@ -32,8 +32,8 @@ func (o oneByOne) PutChannels(ctx context.Context, list ...earshot.Channel) erro
 	return nil
 }
 
-func (o oneByOne) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]earshot.Recorded, error) {
-	out := make([][]earshot.Recorded, len(list))
+func (o oneByOne) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]earshot.RecordResult, error) {
+	out := make([][]earshot.RecordResult, len(list))
 	for i, b := range list {
 		var err error
 		if out[i], err = o.store.Record(ctx, b.Scope, b.Messages...); err != nil {

@@ -16,10 +16,10 @@ var decimalForm = regexp.MustCompile(`^[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?$`
 // year10000 is the first microsecond that is refused.
 var year10000 = big.NewInt(253402300800 * 1_000_000)
 
-// seconds reads a decimal number of seconds since 1970 exactly: as a float64 the last
+// parseSeconds reads a decimal number of seconds since 1970 exactly: as a float64 the last
 // digits of a microsecond would be rounded. What is finer than a microsecond is
 // dropped. Years beyond 9999 are refused.
-func seconds(s string) (earshot.Time, error) {
+func parseSeconds(s string) (earshot.Time, error) {
 	if len(s) > 400 || !decimalForm.MatchString(s) {
 		return 0, errSeconds
 	}

@@ -15,7 +15,7 @@ import (
 
 // A discordImport is one run of ImportDiscord.
 type discordImport struct {
-	importing
+	importRun
 	guilds map[earshot.WorkspaceID]*discordGuild
 }
 
@@ -61,7 +61,7 @@ func (x *discordImport) run(ctx context.Context, name string) error {
 	if err := x.putChannels(ctx, channels); err != nil {
 		return err
 	}
-	if err := record(ctx, &x.importing, list, size, x.channel); err != nil {
+	if err := recordChannels(ctx, &x.importRun, list, size, x.channel); err != nil {
 		return err
 	}
 	for _, w := range slices.Sorted(maps.Keys(x.guilds)) {
@@ -95,14 +95,14 @@ func (x *discordImport) channel(ctx context.Context, c discordChannel) error {
 	if err == nil {
 		err = d.batch.flush(ctx)
 	}
-	x.found(len(d.roots), d.files)
+	x.countFound(len(d.roots), d.files)
 	return err
 }
 
 // A discordGuild is what the files of one guild tell together.
 type discordGuild struct {
 	names  discordmsg.Names
-	people *people
+	people *authorCollector
 }
 
 func (x *discordImport) guildsOf(files []discordFile) map[earshot.WorkspaceID]*discordGuild {
@@ -112,7 +112,7 @@ func (x *discordImport) guildsOf(files []discordFile) map[earshot.WorkspaceID]*d
 		if out[w] == nil {
 			known := map[string]string{}
 			channels[w] = known
-			out[w] = &discordGuild{people: &people{}, names: discordmsg.Names{Channel: func(id string) string { return known[id] }}}
+			out[w] = &discordGuild{people: &authorCollector{}, names: discordmsg.Names{Channel: func(id string) string { return known[id] }}}
 		}
 		c := f.header.Channel
 		if f.header.ParentName != "" && channels[w][c.Parent] == "" {
@@ -182,7 +182,7 @@ func compareIDs(a, b earshot.MessageID) int {
 
 // notDiscord says what is expected, and what the path holds instead.
 func notDiscord(name string, s *source) error {
-	if _, err := lay(name, s, newTally(1)); err == nil {
+	if _, err := detectLayout(name, s, newTally(1)); err == nil {
 		return fmt.Errorf("%w: %s is a Slack export; use `earshot import slack`", ErrFormat, name)
 	}
 	for _, e := range s.entries {

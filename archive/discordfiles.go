@@ -140,7 +140,7 @@ func (s *source) discord() (bool, error) {
 		}
 		_, ok, err := readDiscordHeader(r)
 		_ = r.Close()
-		if ok || fatal(err) {
+		if ok || isFatal(err) {
 			return ok, err
 		}
 	}
@@ -181,8 +181,8 @@ type discordReader struct {
 	record, list buffer // used again
 }
 
-// begins reports whether a thread's id is that of a message shortly before.
-func (d *discordReader) begins(thread earshot.MessageID) bool {
+// beginsAtMessage reports whether a thread's id is that of a message shortly before.
+func (d *discordReader) beginsAtMessage(thread earshot.MessageID) bool {
 	return slices.Contains(d.last[:], thread)
 }
 
@@ -295,7 +295,7 @@ func (d *discordReader) message(ctx context.Context, b buffer, line int) error {
 	}
 	m := x.Message
 	thread := d.file.thread()
-	if x.Begun != "" && (m.ID != x.Begun || d.begins(x.Begun)) {
+	if x.Begun != "" && (m.ID != x.Begun || d.beginsAtMessage(x.Begun)) {
 		// Nothing tells the name of a thread that was not exported, or what it began
 		// with stands in the channel already.
 		return ctx.Err()
@@ -314,7 +314,7 @@ func (d *discordReader) message(ctx context.Context, b buffer, line int) error {
 		m.Thread = thread
 		d.roots.add(string(thread))
 	case d.file.header.Channel.Parent != "": // the first message of a forum's post
-		m.Text = discordmsg.Titled(d.file.header.Channel.Name, m.Text)
+		m.Text = discordmsg.PrependTitle(d.file.header.Channel.Name, m.Text)
 	}
 	if thread == "" {
 		d.last[d.index%len(d.last)] = m.ID

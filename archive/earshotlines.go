@@ -22,7 +22,7 @@ func (x *lineImport) earshot(ctx context.Context, _ []byte) error {
 			break
 		}
 		if err != nil {
-			return x.in.failed(err)
+			return x.in.wrapReadError(err)
 		}
 		if over {
 			x.skip("larger than 16 MiB")
@@ -81,7 +81,7 @@ func (x *lineImport) message(line []byte) (earshot.Scope, []earshot.Message, boo
 		return earshot.Scope{}, nil, false
 	}
 	scope := earshot.Scope{Platform: l.Platform, Workspace: l.Workspace, Channel: l.Channel}
-	if !usable(scope) {
+	if !isUsableChannel(scope) {
 		x.skip("no usable channel")
 		return scope, nil, false
 	}
@@ -102,8 +102,8 @@ func (x *lineImport) message(line []byte) (earshot.Scope, []earshot.Message, boo
 	return scope, list, true
 }
 
-// usable reports whether a channel can be stored.
-func usable(s earshot.Scope) bool {
+// isUsableChannel reports whether a channel can be stored.
+func isUsableChannel(s earshot.Scope) bool {
 	return s.Platform != "" && s.Channel != "" && len(s.Platform) <= 500 && len(s.Channel) <= 500 && checkWorkspace(s.Workspace) == nil
 }
 
@@ -156,7 +156,7 @@ func (x *lineImport) put(ctx context.Context, kind string, line []byte) error {
 		if json.Unmarshal(line, &l) == nil {
 			c = earshot.Channel{Platform: l.Platform, Workspace: l.Workspace, ID: l.ID, Name: l.Name, Kind: l.Kind, Topic: l.Topic, Purpose: l.Purpose}
 		}
-		if !usable(c.Scope()) {
+		if !isUsableChannel(c.Scope()) {
 			x.skip("no usable channel")
 			return nil
 		}
@@ -174,7 +174,7 @@ func (x *lineImport) put(ctx context.Context, kind string, line []byte) error {
 		err := json.Unmarshal(line, &l)
 		s := earshot.Scope{Platform: l.Platform, Workspace: l.Workspace, Channel: l.Channel}
 		known := slices.Contains([]earshot.CoverageState{earshot.Known, earshot.Missing, earshot.Stale}, l.State)
-		if err != nil || !known || !usable(s) || len(l.Thread) > maxID {
+		if err != nil || !known || !isUsableChannel(s) || len(l.Thread) > maxID {
 			x.skip("no usable coverage")
 			return nil
 		}

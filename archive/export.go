@@ -69,9 +69,9 @@ func eachMessage(ctx context.Context, store Source, s earshot.Scope, read *int, 
 	}
 }
 
-// older returns the revisions of a message before the current one. One that was never
+// olderRevisions returns the revisions of a message before the current one. One that was never
 // edited has none: no revision is older than the original.
-func older(ctx context.Context, store Source, s earshot.Scope, m earshot.Message) ([]earshot.Message, error) {
+func olderRevisions(ctx context.Context, store Source, s earshot.Scope, m earshot.Message) ([]earshot.Message, error) {
 	if m.Edited.IsZero() {
 		return nil, nil
 	}
@@ -91,7 +91,7 @@ func Export(ctx context.Context, store Source, w io.Writer, opts *ExportOptions)
 		o = *opts
 	}
 	out := bufio.NewWriterSize(w, 256<<10)
-	x := &export{o: o, store: store, out: out, enc: json.NewEncoder(out)}
+	x := &exportRun{o: o, store: store, out: out, enc: json.NewEncoder(out)}
 	x.enc.SetEscapeHTML(false)
 	if err := x.run(ctx); err != nil {
 		return fmt.Errorf("export: %w", err)
@@ -99,7 +99,7 @@ func Export(ctx context.Context, store Source, w io.Writer, opts *ExportOptions)
 	return nil
 }
 
-type export struct {
+type exportRun struct {
 	o       ExportOptions
 	store   Source
 	out     *bufio.Writer
@@ -107,7 +107,7 @@ type export struct {
 	written int
 }
 
-func (x *export) run(ctx context.Context) error {
+func (x *exportRun) run(ctx context.Context) error {
 	if err := x.enc.Encode(headerLine{formatName, exportVersion}); err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (x *export) run(ctx context.Context) error {
 	return x.out.Flush()
 }
 
-func (x *export) authors(ctx context.Context, w scopeOf) error {
+func (x *exportRun) authors(ctx context.Context, w scopeOf) error {
 	list, err := x.store.Authors(ctx, w.Platform, w.Workspace)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (x *export) authors(ctx context.Context, w scopeOf) error {
 	return nil
 }
 
-func (x *export) channel(ctx context.Context, s earshot.Scope) error {
+func (x *exportRun) channel(ctx context.Context, s earshot.Scope) error {
 	scope := scopeOf{s.Platform, s.Workspace}
 	coverage, err := x.store.Coverage(ctx, s)
 	if err != nil {
@@ -179,7 +179,7 @@ func (x *export) channel(ctx context.Context, s earshot.Scope) error {
 		if !m.Deleted {
 			now := revisionOf(m, by)
 			line.revision = &now
-			before, err := older(ctx, x.store, s, m)
+			before, err := olderRevisions(ctx, x.store, s, m)
 			if err != nil {
 				return err
 			}

@@ -208,7 +208,7 @@ func (l messageLine) message(r revision) earshot.Message {
 		}
 	}
 	for _, x := range r.Shared {
-		m.Shared = append(m.Shared, earshot.Shared{Kind: x.Kind, ID: x.ID, Author: x.Author, Place: x.Place, Time: earshot.Time(x.Time), Text: x.Text})
+		m.Shared = append(m.Shared, earshot.SharedContent{Kind: x.Kind, ID: x.ID, Author: x.Author, Place: x.Place, Time: earshot.Time(x.Time), Text: x.Text})
 	}
 	for _, x := range r.Files {
 		m.Files = append(m.Files, earshot.File(x))

@@ -225,10 +225,10 @@ func (discard) PutChannel(context.Context, earshot.Channel) error { return nil }
 func (discard) PutAuthors(context.Context, earshot.Platform, earshot.WorkspaceID, ...earshot.Author) error {
 	return nil
 }
-func (discard) Record(_ context.Context, _ earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
-	out := make([]earshot.Recorded, len(list))
+func (discard) Record(_ context.Context, _ earshot.Scope, list ...earshot.Message) ([]earshot.RecordResult, error) {
+	out := make([]earshot.RecordResult, len(list))
 	for i, m := range list {
-		out[i] = earshot.Recorded{ID: m.ID, Change: earshot.New}
+		out[i] = earshot.RecordResult{ID: m.ID, Change: earshot.New}
 	}
 	return out, nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// An importing is one run of the import of a platform's export, whichever platform's.
-type importing struct {
+// An importRun is one run of the import of a platform's export, whichever platform's.
+type importRun struct {
 	o       Options
 	store   Sink
 	source  *source
@@ -32,8 +32,8 @@ type importing struct {
 // An opener finds the files of an export.
 type opener func(Options, *tally) (*source, error)
 
-// inside finds them in a file system.
-func inside(fsys fs.FS) opener {
+// newFSOpener finds them in a file system.
+func newFSOpener(fsys fs.FS) opener {
 	return func(o Options, skipped *tally) (*source, error) {
 		s := newSource(o)
 		err := s.files(fsys, skipped)
@@ -43,7 +43,7 @@ func inside(fsys fs.FS) opener {
 }
 
 // do opens what is to be imported of a platform, in a form, and has run import it.
-func (x *importing) do(form string, platform earshot.Platform, store Sink, name string, opts *Options, open opener, run func() error) (Report, error) {
+func (x *importRun) do(form string, platform earshot.Platform, store Sink, name string, opts *Options, open opener, run func() error) (Report, error) {
 	began := time.Now()
 	x.o, x.store = opts.withDefaults(), store
 	x.o.Platform = cmp.Or(x.o.Platform, platform)
@@ -61,11 +61,11 @@ func (x *importing) do(form string, platform earshot.Platform, store Sink, name 
 	}
 	x.report.Skipped, x.report.Partly = x.skipped.list(), x.partly.list()
 	x.report.Duration = time.Since(began)
-	return x.report, described(form, name, err)
+	return x.report, wrapImportError(form, name, err)
 }
 
 // putChannels stores what is known of the channels, in groups.
-func (x *importing) putChannels(ctx context.Context, channels []earshot.Channel) error {
+func (x *importRun) putChannels(ctx context.Context, channels []earshot.Channel) error {
 	for group := range slices.Chunk(channels, groupSize) {
 		if err := bulkOf(x.store).PutChannels(ctx, group...); err != nil {
 			return err
@@ -74,9 +74,9 @@ func (x *importing) putChannels(ctx context.Context, channels []earshot.Channel)
 	return nil
 }
 
-// record decodes channels in parallel, and records what is found. size is that of
+// recordChannels decodes channels in parallel, and records what is found. size is that of
 // their files together.
-func record[C any](ctx context.Context, x *importing, channels []C, size int64, decode func(context.Context, C) error) error {
+func recordChannels[C any](ctx context.Context, x *importRun, channels []C, size int64, decode func(context.Context, C) error) error {
 	total := x.source.limits.read.Load() + size
 	return x.recording(ctx, func() (int64, int64) {
 		done := x.source.limits.read.Load()
@@ -95,9 +95,9 @@ func record[C any](ctx context.Context, x *importing, channels []C, size int64, 
 }
 
 // recording records what read puts into x.to.
-func (x *importing) recording(ctx context.Context, progress func() (done, total int64), read func(context.Context) error) error {
+func (x *importRun) recording(ctx context.Context, progress func() (done, total int64), read func(context.Context) error) error {
 	writers, wctx := errgroup.WithContext(ctx)
-	x.to = start(wctx, writers, x.store, x.o, progress)
+	x.to = startRecorder(wctx, writers, x.store, x.o, progress)
 	err := read(wctx)
 	x.to.finish()
 	if werr := writers.Wait(); werr != nil && (err == nil || isStop(err)) {
@@ -110,8 +110,8 @@ func (x *importing) recording(ctx context.Context, progress func() (done, total 
 	return err
 }
 
-// found counts what one channel had.
-func (x *importing) found(threads, files int) {
+// countFound counts what one channel had.
+func (x *importRun) countFound(threads, files int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.report.Threads += threads
@@ -119,7 +119,7 @@ func (x *importing) found(threads, files int) {
 }
 
 // open reads one entry. What fails costs the file, unless it is fatal.
-func (x *importing) open(e entry, zipped bool, read func(io.Reader) error) error {
+func (x *importRun) open(e entry, zipped bool, read func(io.Reader) error) error {
 	r, err := x.source.reader(e)
 	if err == nil {
 		defer r.Close()
@@ -127,16 +127,16 @@ func (x *importing) open(e entry, zipped bool, read func(io.Reader) error) error
 			var z *gzip.Reader
 			if z, err = gzip.NewReader(r); err == nil {
 				u := x.source.limits.reader(z, e.name, func() int64 { return e.packed })
-				err = buffered(u, read)
+				err = readBuffered(u, read)
 			}
 		} else {
-			err = buffered(r, read)
+			err = readBuffered(r, read)
 		}
 	}
 	switch {
 	case err == nil:
 		return nil
-	case fatal(err), isStop(err):
+	case isFatal(err), isStop(err):
 		return err
 	}
 	x.skipped.add(unread, Place{File: e.name})

@@ -79,7 +79,7 @@ func TestNotesOfSlackAreKnownByTheirWords(t *testing.T) {
 		{"@ has joined the channel", earshot.Human},
 		{" has joined the channel", earshot.Human},
 	} {
-		n := neutralLine{Conversation: "general", ID: "1", TS: "1", Author: "ann", Text: text(c.text)}
+		n := neutralLine{Conversation: "general", ID: "1", TS: "1", Author: "ann", Text: looseString(c.text)}
 		if got, reason := n.message(); got.Author.Kind != c.want || reason != "" {
 			t.Errorf("%q is of kind %s (%s), want %s", c.text, got.Author.Kind, reason, c.want)
 		}
@@ -149,12 +149,12 @@ func TestSecondsAreExact(t *testing.T) {
 		"1765621827.968": 1765621827968000, "0.1": 100000, "7": 7000000, "1.5e9": 1500000000000000, "15e-1": 1500000, "1E+2": 100000000,
 		"253402300799.999999": 253402300799999999, "0": 0, "0e999": 0,
 	} {
-		if got, err := seconds(in); err != nil || got != want {
+		if got, err := parseSeconds(in); err != nil || got != want {
 			t.Errorf("seconds(%q): got %d, %v; want %d", in, got, err, want)
 		}
 	}
 	for _, in := range []string{"", "-1", "+1", "1e", "1e9999", "1e300", "253402300800", "NaN", "0x10", "1.2.3", ".5", "1_000", strings.Repeat("9", 500)} {
-		if got, err := seconds(in); err == nil {
+		if got, err := parseSeconds(in); err == nil {
 			t.Errorf("seconds(%q): got %d, want an error", in, got)
 		}
 	}
@@ -176,7 +176,7 @@ func TestExportRoundTrip(t *testing.T) {
 	alice := earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human}
 	named := alice
 	named.FullName = "Alice Maier"
-	quoted := []earshot.Shared{
+	quoted := []earshot.SharedContent{
 		{Kind: earshot.Forward, ID: "U9", Author: "Erin <Vogt>", Place: "#support", Time: at - 60e6 + 1, Text: "we see it\nin our region too"},
 		{Kind: earshot.Link, Place: "example.com", Text: "Locks & latches"},
 		{Kind: earshot.AppQuote, Author: "CI"},
@@ -201,7 +201,7 @@ func TestExportRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, x := range []earshot.Reacted{
+	for _, x := range []earshot.ReactionEvent{
 		{Emoji: "tada", Author: "U2", At: at + 5e6}, {Emoji: "eyes", Author: "U3", At: at + 6e6}, {Emoji: "eyes", Author: "U1", At: at + 7e6},
 		{Emoji: "eyes", At: at + 8e6}, {Emoji: "+1", Author: "U1", At: at + 9e6}, {Emoji: "+1", Author: "U1", Taken: true, At: at + 10e6},
 	} {
@@ -257,7 +257,7 @@ func TestAnExportWithoutPersonsIsRead(t *testing.T) {
 		t.Fatalf("got %+v, %v, want one message, and one skipped for its time", got, err)
 	}
 	scope := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
-	if _, err := s.React(t.Context(), scope, earshot.Reacted{Message: "1", Emoji: "eyes", Author: "U1", At: 1}); err != nil {
+	if _, err := s.React(t.Context(), scope, earshot.ReactionEvent{Message: "1", Emoji: "eyes", Author: "U1", At: 1}); err != nil {
 		t.Fatal(err)
 	}
 	m, err := s.Message(t.Context(), scope, "1")

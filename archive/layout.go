@@ -20,12 +20,12 @@ const (
 	chunkFile                   // slackdump's recording: gzipped lines, one API answer each
 )
 
-// A layout is what the files of a Slack archive are.
-type layout struct {
+// An archiveLayout is what the files of a Slack archive are.
+type archiveLayout struct {
 	users    []entry
 	channels []listFile
 	chunks   []entry // of slackdump, that may tell users, channels and the workspace
-	parts    map[string][]messages
+	parts    map[string][]exportFile
 }
 
 // noDay is why a file named like a day is left out.
@@ -37,8 +37,8 @@ type listFile struct {
 	kind earshot.ChannelKind
 }
 
-// messages is one file of messages.
-type messages struct {
+// exportFile is one file of messages.
+type exportFile struct {
 	entry
 	kind fileKind
 }
@@ -55,12 +55,12 @@ var (
 	}
 )
 
-// lay finds out what the files are, wherever below a top folder they lie.
+// detectLayout finds out what the files are, wherever below a top folder they lie.
 // Files that are none of it, such as uploads, canvases and integration logs,
 // are left alone.
-func lay(name string, s *source, skipped *tally) (layout, error) {
-	l := layout{parts: map[string][]messages{}}
-	base := root(s.entries)
+func detectLayout(name string, s *source, skipped *tally) (archiveLayout, error) {
+	l := archiveLayout{parts: map[string][]exportFile{}}
+	base := findRoot(s.entries)
 	for _, e := range s.entries {
 		rel, ok := strings.CutPrefix(e.name, base)
 		if !ok {
@@ -81,11 +81,11 @@ func lay(name string, s *source, skipped *tally) (layout, error) {
 				skipped.add(noDay, Place{File: e.name})
 				continue
 			}
-			l.parts[dir] = append(l.parts[dir], messages{e, messageFile})
+			l.parts[dir] = append(l.parts[dir], exportFile{e, messageFile})
 		case dir == "" && m != nil && m[3] == "":
-			l.parts[m[1]] = append(l.parts[m[1]], messages{e, messageFile})
+			l.parts[m[1]] = append(l.parts[m[1]], exportFile{e, messageFile})
 		case dir == "" && m != nil:
-			l.parts[m[1]] = append(l.parts[m[1]], messages{e, chunkFile})
+			l.parts[m[1]] = append(l.parts[m[1]], exportFile{e, chunkFile})
 			l.chunks = append(l.chunks, e)
 		}
 	}
@@ -106,9 +106,9 @@ func lay(name string, s *source, skipped *tally) (layout, error) {
 	return l, fmt.Errorf("%w: %s is no Slack export: expected a zip file or a folder with users.json, channels.json and a folder of YYYY-MM-DD.json files for each channel, or slackdump's C….json files", ErrFormat, name)
 }
 
-// root returns the folder that the archive's lists lie in, with a slash, or
+// findRoot returns the folder that the archive's lists lie in, with a slash, or
 // "": an export may be packed with its folder.
-func root(entries []entry) string {
+func findRoot(entries []entry) string {
 	best := ""
 	depth := -1
 	for _, e := range entries {
@@ -125,20 +125,20 @@ func root(entries []entry) string {
 	return best
 }
 
-// A conversation is one channel and its files, in the order of time.
-type conversation struct {
+// A conversationFiles is one channel and its files, in the order of time.
+type conversationFiles struct {
 	channel earshot.Channel
-	files   []messages
+	files   []exportFile
 }
 
 // conversations ties folders and files to channels. A folder is named after
 // its channel, or by its id; one that no list knows is a channel by that name.
-func (l layout) conversations(known []earshot.Channel) []conversation {
+func (l archiveLayout) conversations(known []earshot.Channel) []conversationFiles {
 	byName, byID := map[string]earshot.Channel{}, map[string]earshot.Channel{}
 	for _, c := range slices.Backward(known) {
 		byName[c.Name], byID[string(c.ID)] = c, c
 	}
-	found := map[earshot.ChannelID]*conversation{}
+	found := map[earshot.ChannelID]*conversationFiles{}
 	for name, files := range l.parts {
 		c, ok := byID[name]
 		if !ok {
@@ -149,24 +149,24 @@ func (l layout) conversations(known []earshot.Channel) []conversation {
 		}
 		x := found[c.ID]
 		if x == nil {
-			x = &conversation{channel: c}
+			x = &conversationFiles{channel: c}
 			found[c.ID] = x
 		}
 		x.files = append(x.files, files...)
 	}
 	for _, c := range known {
 		if found[c.ID] == nil {
-			found[c.ID] = &conversation{channel: c}
+			found[c.ID] = &conversationFiles{channel: c}
 		}
 	}
-	var out []conversation
+	var out []conversationFiles
 	for _, x := range found {
-		slices.SortFunc(x.files, func(a, b messages) int {
+		slices.SortFunc(x.files, func(a, b exportFile) int {
 			return cmp.Or(cmp.Compare(path.Base(a.name), path.Base(b.name)), cmp.Compare(a.name, b.name))
 		})
 		out = append(out, *x)
 	}
-	slices.SortFunc(out, func(a, b conversation) int { return cmp.Compare(a.channel.ID, b.channel.ID) })
+	slices.SortFunc(out, func(a, b conversationFiles) int { return cmp.Compare(a.channel.ID, b.channel.ID) })
 	return out
 }
 

@@ -42,7 +42,7 @@ func openLines(name string, o Options) (*lineReader, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	l := &lineReader{size: info.Size(), max: maxRecord, close: f.Close, limits: &limits{maxBytes: o.MaxBytes, maxRatio: int64(o.MaxRatio)}}
-	raw := bufio.NewReaderSize(&counted{f, &l.packed}, 256<<10)
+	raw := bufio.NewReaderSize(&countingReader{f, &l.packed}, 256<<10)
 	var in io.ReadCloser = io.NopCloser(raw)
 	if head, _ := raw.Peek(2); string(head) == "\x1f\x8b" {
 		z, err := gzip.NewReader(raw)
@@ -61,12 +61,12 @@ func openLines(name string, o Options) (*lineReader, error) {
 	return l, nil
 }
 
-type counted struct {
+type countingReader struct {
 	in io.Reader
 	n  *atomic.Int64
 }
 
-func (c *counted) Read(p []byte) (int, error) {
+func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.in.Read(p)
 	c.n.Add(int64(n))
 	return n, err
@@ -104,9 +104,9 @@ func (l *lineReader) next(ctx context.Context, keep *[]byte) (line []byte, over 
 	}
 }
 
-// failed describes a failure of reading.
-func (l *lineReader) failed(err error) error {
-	if fatal(err) || isStop(err) {
+// wrapReadError describes a failure of reading.
+func (l *lineReader) wrapReadError(err error) error {
+	if isFatal(err) || isStop(err) {
 		return err
 	}
 	return fmt.Errorf("line %d: %w", l.line+1, cutShort(err))

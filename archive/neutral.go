@@ -31,7 +31,7 @@ import (
 // conversation and time is fastest.
 // The errors are those of [ImportSlack].
 func ImportJSONL(ctx context.Context, store Sink, name string, opts *Options) (Report, error) {
-	x := &lineImport{file: filepath.Base(name), importing: importing{report: Report{Format: "json lines"}}}
+	x := &lineImport{file: filepath.Base(name), importRun: importRun{report: Report{Format: "json lines"}}}
 	return x.do("jsonl", earshot.Local, store, name, opts, func(o Options, _ *tally) (_ *source, err error) {
 		if x.in, err = openLines(name, o); err != nil {
 			return nil, err
@@ -42,7 +42,7 @@ func ImportJSONL(ctx context.Context, store Sink, name string, opts *Options) (R
 
 // A lineImport is one run of ImportJSONL.
 type lineImport struct {
-	importing
+	importRun
 	in   *lineReader
 	file string
 
@@ -77,25 +77,25 @@ func (x *lineImport) run(ctx context.Context, name string) error {
 
 // A neutralLine is a message of the neutral form.
 type neutralLine struct {
-	Conversation text `json:"conversation"`
-	ID           text `json:"id"`
-	TS           text `json:"ts"`
-	Author       text `json:"author"`
-	Bot          bool `json:"author_is_bot"`
-	Text         text `json:"text"`
-	Thread       text `json:"thread_id"`
-	ReplyTo      text `json:"reply_to"`
+	Conversation looseString `json:"conversation"`
+	ID           looseString `json:"id"`
+	TS           looseString `json:"ts"`
+	Author       looseString `json:"author"`
+	Bot          bool        `json:"author_is_bot"`
+	Text         looseString `json:"text"`
+	Thread       looseString `json:"thread_id"`
+	ReplyTo      looseString `json:"reply_to"`
 	Files        []struct {
-		Name text `json:"name"`
-		Alt  text `json:"alt"`
+		Name looseString `json:"name"`
+		Alt  looseString `json:"alt"`
 	} `json:"files"`
 }
 
-// A text is a string, or a number as it is written; null is "".
-type text string
+// A looseString is a string, or a number as it is written; null is "".
+type looseString string
 
 // UnmarshalJSON makes the text storable.
-func (t *text) UnmarshalJSON(b []byte) error {
+func (t *looseString) UnmarshalJSON(b []byte) error {
 	switch {
 	case string(b) == "null":
 		*t = ""
@@ -105,10 +105,10 @@ func (t *text) UnmarshalJSON(b []byte) error {
 		if err := json.Unmarshal(b, &s); err != nil {
 			return err
 		}
-		*t = text(storable(s))
+		*t = looseString(cleanText(s))
 		return nil
 	case b[0] == '-' || b[0] >= '0' && b[0] <= '9':
-		*t = text(b)
+		*t = looseString(b)
 		return nil
 	}
 	return errors.New("neither a string nor a number")
@@ -116,7 +116,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 
 // neutral reads lines of the neutral form.
 func (x *lineImport) neutral(ctx context.Context, first []byte) error {
-	n := neutralReader{lineImport: x, seen: rootSet{}, roots: rootSet{}, open: map[text]*batcher{}, everyone: &people{}}
+	n := neutralReader{lineImport: x, seen: rootSet{}, roots: rootSet{}, open: map[looseString]*batcher{}, everyone: &authorCollector{}}
 	line, over, err := slices.Clone(first), false, error(nil)
 	var keep []byte
 	for err == nil {
@@ -128,7 +128,7 @@ func (x *lineImport) neutral(ctx context.Context, first []byte) error {
 		line, over, err = x.in.next(ctx, &keep)
 	}
 	if err != io.EOF {
-		return x.in.failed(err)
+		return x.in.wrapReadError(err)
 	}
 	if err := n.flush(ctx); err != nil {
 		return err
@@ -150,11 +150,11 @@ const (
 // conversation that was met before it keeps a hash: there may be millions.
 type neutralReader struct {
 	*lineImport
-	seen     rootSet           // conversations
-	roots    rootSet           // threads of all of them
-	open     map[text]*batcher // by conversation
-	pending  size              // since all of open were flushed
-	everyone *people
+	seen     rootSet                  // conversations
+	roots    rootSet                  // threads of all of them
+	open     map[looseString]*batcher // by conversation
+	pending  batchSize                // since all of open were flushed
+	everyone *authorCollector
 }
 
 // What may lie in unfinished batches, however many conversations the lines jump
@@ -175,12 +175,12 @@ func (x *neutralReader) flush(ctx context.Context) error {
 		}
 	}
 	clear(x.open)
-	x.pending = size{}
+	x.pending = batchSize{}
 	return nil
 }
 
 // batch returns the conversation's batch.
-func (x *neutralReader) batch(ctx context.Context, name text) (*batcher, error) {
+func (x *neutralReader) batch(ctx context.Context, name looseString) (*batcher, error) {
 	if b := x.open[name]; b != nil {
 		return b, nil
 	}
@@ -267,13 +267,13 @@ func isNote(m earshot.Message) bool {
 func (n neutralLine) message() (earshot.Message, string) {
 	for _, f := range [...]struct {
 		name  string
-		value text
+		value looseString
 	}{{"conversation", n.Conversation}, {"id", n.ID}, {"author", n.Author}} {
 		if f.value == "" && f.name != "author" || len(f.value) > maxID {
 			return earshot.Message{}, "no usable " + f.name
 		}
 	}
-	at, err := seconds(string(n.TS))
+	at, err := parseSeconds(string(n.TS))
 	if err != nil || at == 0 {
 		return earshot.Message{}, "no usable ts"
 	}

@@ -10,11 +10,11 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// people collects a workspace's authors while messages go by. A name from a
+// authorCollector collects a workspace's authors while messages go by. A name from a
 // users list stands; of the others the one that was said last counts. It is
 // safe for concurrent use, and what it keeps does not depend on who comes
 // first.
-type people struct {
+type authorCollector struct {
 	listed map[earshot.AuthorID]earshot.Author // not changed after start
 	mu     sync.Mutex                          // guards met
 	met    map[earshot.AuthorID]sighting
@@ -29,7 +29,7 @@ type sighting struct {
 	at     earshot.Time
 }
 
-func (p *people) meet(a earshot.Author, at earshot.Time) {
+func (p *authorCollector) meet(a earshot.Author, at earshot.Time) {
 	if a.ID == "" || a.Kind == earshot.System {
 		return
 	}
@@ -52,7 +52,7 @@ func (p *people) meet(a earshot.Author, at earshot.Time) {
 }
 
 // put stores everyone, in groups, and returns how many there are.
-func (p *people) put(ctx context.Context, store Sink, platform earshot.Platform, w earshot.WorkspaceID) (int, error) {
+func (p *authorCollector) put(ctx context.Context, store Sink, platform earshot.Platform, w earshot.WorkspaceID) (int, error) {
 	all := make([]earshot.Author, 0, len(p.listed)+len(p.met))
 	all = slices.AppendSeq(all, maps.Values(p.listed))
 	for _, s := range p.met {

@@ -192,7 +192,7 @@ func (x *personExport) message(ctx context.Context, s earshot.Scope, m earshot.M
 	case m.Deleted:
 		return nil
 	case m.Author.ID == x.of.User:
-		return x.own(ctx, s, m)
+		return x.writeOwnMessage(ctx, s, m)
 	}
 	at := personPlace{scopeOf: x.at, Channel: s.Channel, Message: m.ID, Time: stamp(m.Time)}
 	if slices.Contains(m.Mentions, x.of.User) {
@@ -212,11 +212,11 @@ func (x *personExport) message(ctx context.Context, s earshot.Scope, m earshot.M
 	return nil
 }
 
-// own writes a message of the person, with its revisions and deliveries.
-func (x *personExport) own(ctx context.Context, s earshot.Scope, m earshot.Message) error {
+// writeOwnMessage writes a message of the person, with its revisions and deliveries.
+func (x *personExport) writeOwnMessage(ctx context.Context, s earshot.Scope, m earshot.Message) error {
 	now := x.revision(m)
 	line := messageLine{Type: "message", scopeOf: x.at, Channel: s.Channel, ID: m.ID, Time: stamp(m.Time), revision: &now}
-	before, err := older(ctx, x.store, s, m)
+	before, err := olderRevisions(ctx, x.store, s, m)
 	if err != nil {
 		return err
 	}

@@ -35,13 +35,13 @@ func TestAPersonsExportHoldsTheirsAndNoWordsOfOthers(t *testing.T) {
 	first := say("m1", alice, "first words")
 	edited := say("m1", alice, "better words")
 	edited.Edited, edited.Reactions, edited.Files = 9_000_000, []earshot.Reaction{{Name: "wave", Count: 2}}, []earshot.File{{ID: "F1", Name: "plan.pdf", Size: 7}}
-	edited.Shared = []earshot.Shared{{Kind: earshot.Forward, ID: "U2", Author: "secret bob", Place: "#ops", Text: "secret forwarded"}}
+	edited.Shared = []earshot.SharedContent{{Kind: earshot.Forward, ID: "U2", Author: "secret bob", Place: "#ops", Text: "secret forwarded"}}
 	mention := say("m2", bob, "secret to <@U1|alice>")
 	mention.Mentions = []earshot.AuthorID{"U1"}
-	mention.Shared = []earshot.Shared{{Kind: earshot.Forward, ID: "U1", Author: "alice", Text: "her quoted words"}, {Kind: earshot.Link, Text: "secret preview"}}
+	mention.Shared = []earshot.SharedContent{{Kind: earshot.Forward, ID: "U1", Author: "alice", Text: "her quoted words"}, {Kind: earshot.Link, Text: "secret preview"}}
 	_, err = st.Record(t.Context(), s, first, edited, mention, say("m3", bob, "secret alone"), say("m4", bob, "secret question"))
 	check(err)
-	for _, x := range []earshot.Reacted{{Message: "m3", Emoji: "tada", Author: "U1", At: 7_000_000}, {Message: "m3", Emoji: "secret", Author: "U2", At: 8_000_000},
+	for _, x := range []earshot.ReactionEvent{{Message: "m3", Emoji: "tada", Author: "U1", At: 7_000_000}, {Message: "m3", Emoji: "secret", Author: "U2", At: 8_000_000},
 		{Message: "m3", Emoji: "secret", Author: "U1", At: 8_000_000}, {Message: "m3", Emoji: "secret", Author: "U1", Taken: true, At: 9_000_000}} {
 		_, err := st.React(t.Context(), s, x)
 		check(err)

@@ -25,11 +25,11 @@ func ProbeSlack(name string, opts *Options) error {
 	if err == nil {
 		var s *source
 		if s, err = openSource(name, o, newTally(1)); err == nil {
-			_, err = lay(name, s, newTally(1))
+			_, err = detectLayout(name, s, newTally(1))
 			err = errors.Join(err, s.close())
 		}
 	}
-	return described("slack", name, err)
+	return wrapImportError("slack", name, err)
 }
 
 // ProbeDiscord is [ProbeSlack] for [ImportDiscord]. It reads what files begin with,
@@ -47,7 +47,7 @@ func ProbeDiscord(names []string, opts *Options) error {
 			err = errors.Join(err, s.close())
 		}
 	}
-	return described("discord", name, err)
+	return wrapImportError("discord", name, err)
 }
 
 // ProbeJSONL is [ProbeSlack] for [ImportJSONL]. It reads the first line.
@@ -61,7 +61,7 @@ func ProbeJSONL(ctx context.Context, name string, opts *Options) error {
 			err = errors.Join(err, in.close())
 		}
 	}
-	return described("jsonl", name, err)
+	return wrapImportError("jsonl", name, err)
 }
 
 // firstLine returns the first line that is not too long, which tells the form;
@@ -76,7 +76,7 @@ func firstLine(ctx context.Context, in *lineReader, skip func(reason string)) ([
 		case err == io.EOF:
 			return nil, errNoMessage
 		case err != nil:
-			return nil, in.failed(err)
+			return nil, in.wrapReadError(err)
 		case over:
 			skip(tooLarge)
 			continue
@@ -94,7 +94,7 @@ var errNoMessage = fmt.Errorf("%w: no line is a message: expected objects with c
 func checkWorkspace(w earshot.WorkspaceID) error {
 	s := string(w)
 	if len(s) > maxID-12 || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r == '/' || unicode.IsControl(r) }) {
-		return fmt.Errorf("%w: %s: use at most %d bytes without control characters and slashes", ErrWorkspace, quoted(s), maxID-12)
+		return fmt.Errorf("%w: %s: use at most %d bytes without control characters and slashes", ErrWorkspace, quoteName(s), maxID-12)
 	}
 	return nil
 }

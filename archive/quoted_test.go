@@ -25,7 +25,7 @@ func newWitness(t *testing.T) *witness {
 	return &witness{Store: open(t, "memory:"), messages: map[earshot.MessageID]earshot.Message{}, authors: map[earshot.AuthorID]earshot.Author{}}
 }
 
-func (w *witness) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+func (w *witness) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.RecordResult, error) {
 	w.seen.Lock()
 	for _, m := range list {
 		w.messages[m.ID] = m
@@ -48,17 +48,17 @@ func (w *witness) PutAuthors(ctx context.Context, p earshot.Platform, id earshot
 func TestTheBundledWorkspaceQuotes(t *testing.T) {
 	t.Parallel()
 	w := importedWorkspace(t)
-	forward := func(from, id, name, text string) []earshot.Shared {
+	forward := func(from, id, name, text string) []earshot.SharedContent {
 		at, err := earshot.ParseTime(from)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return []earshot.Shared{{Kind: earshot.Forward, ID: earshot.AuthorID(id), Author: name, Place: "#support", Time: at, Text: text}}
+		return []earshot.SharedContent{{Kind: earshot.Forward, ID: earshot.AuthorID(id), Author: name, Place: "#support", Time: at, Text: text}}
 	}
-	preview := func(site, host, text string) []earshot.Shared {
-		return []earshot.Shared{{Kind: earshot.Link, Author: site, Place: host, Text: text}}
+	preview := func(site, host, text string) []earshot.SharedContent {
+		return []earshot.SharedContent{{Kind: earshot.Link, Author: site, Place: host, Text: text}}
 	}
-	want := map[earshot.MessageID][]earshot.Shared{
+	want := map[earshot.MessageID][]earshot.SharedContent{
 		"1773153546.001129": forward("1773153370.587099", "U0SAMLI", "Sam Lindqvist", "Name of the berth: `Steg 12\" lang`. Is the inch mark the trouble?"),
 		"1775643622.208049": forward("1773912015.904199", "U0SAMOK", "Sam Okafor", "3: i can do a one-off. i'll run the fehnsund list by hand w/ a raised limit (100k) on tuesday night, after the window. just send me the file by then"),
 		"1772730725.996719": preview("Sakura Watch", "sakura.example.org", "Cherry blossom forecast 2026\nFirst bloom in Tokyo on 20 March, full bloom on 27 March."),
@@ -66,7 +66,7 @@ func TestTheBundledWorkspaceQuotes(t *testing.T) {
 			"A report that was started by hand held a transaction open. A migration waited behind it, and everyone waited behind the migration. Cancelling it was not enough, because the job started it again."),
 		"1774944918.086379": preview("Harborlight Docs", "docs.example.com", "Runbook: rotating the DNS token\nThree places hold it. Change them in this order: the renewer, the status page's renewer, the purge script."),
 	}
-	got := map[earshot.MessageID][]earshot.Shared{}
+	got := map[earshot.MessageID][]earshot.SharedContent{}
 	for id, m := range w.messages {
 		if len(m.Shared) > 0 {
 			got[id] = m.Shared

@@ -24,7 +24,7 @@ const writersPerWorker = 4
 type Sink interface {
 	PutChannel(ctx context.Context, c earshot.Channel) error
 	PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error
-	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
+	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.RecordResult, error)
 	PutCoverage(ctx context.Context, s earshot.Scope, list ...earshot.Coverage) error
 }
 
@@ -34,8 +34,8 @@ type Sink interface {
 // go in parallel and share calls, since an export may hold a hundred thousand
 // conversations of one message.
 type recorder struct {
-	store    bulk
-	writers  []*writer
+	store    bulkImport
+	writers  []*batchWriter
 	seed     maphash.Seed
 	progress func(Progress)
 	done     func() (done, total int64)
@@ -44,42 +44,42 @@ type recorder struct {
 	counts Counts
 }
 
-// A writer gathers batches and writes them in one goroutine.
-type writer struct {
+// A batchWriter gathers batches and writes them in one goroutine.
+type batchWriter struct {
 	full chan []earshot.Batch
 
 	mu   sync.Mutex // guards what follows
 	open []earshot.Batch
-	size size
+	size batchSize
 }
 
-// A size is how much is in a batch, or in several.
-type size struct{ messages, bytes int }
+// A batchSize is how much is in a batch, or in several.
+type batchSize struct{ messages, bytes int }
 
-func (s size) full() bool { return s.messages >= batchMessages || s.bytes >= batchBytes }
+func (s batchSize) full() bool { return s.messages >= batchMessages || s.bytes >= batchBytes }
 
 // sizeOf counts a message with what it quotes.
-func sizeOf(m earshot.Message) size {
-	s := size{1, len(m.Text)}
+func sizeOf(m earshot.Message) batchSize {
+	s := batchSize{1, len(m.Text)}
 	for _, x := range m.Shared {
 		s.bytes += len(x.Text)
 	}
 	return s
 }
 
-func (s *size) add(o size) { s.messages, s.bytes = s.messages+o.messages, s.bytes+o.bytes }
+func (s *batchSize) add(o batchSize) { s.messages, s.bytes = s.messages+o.messages, s.bytes+o.bytes }
 
-// start makes a recorder whose writers run in g until finish is called.
-func start(ctx context.Context, g *errgroup.Group, store Sink, o Options, done func() (done, total int64)) *recorder {
-	r := &recorder{store: bulkOf(store), writers: make([]*writer, writersPerWorker*o.Workers), seed: maphash.MakeSeed(), progress: o.Progress, done: done}
+// startRecorder makes a recorder whose writers run in g until finish is called.
+func startRecorder(ctx context.Context, g *errgroup.Group, store Sink, o Options, done func() (done, total int64)) *recorder {
+	r := &recorder{store: bulkOf(store), writers: make([]*batchWriter, writersPerWorker*o.Workers), seed: maphash.MakeSeed(), progress: o.Progress, done: done}
 	for i := range r.writers {
-		r.writers[i] = &writer{full: make(chan []earshot.Batch, 2)}
+		r.writers[i] = &batchWriter{full: make(chan []earshot.Batch, 2)}
 		g.Go(func() error { return r.write(ctx, r.writers[i]) })
 	}
 	return r
 }
 
-func (r *recorder) write(ctx context.Context, l *writer) error {
+func (r *recorder) write(ctx context.Context, l *batchWriter) error {
 	for list := range l.full {
 		if err := r.record(ctx, list); err != nil {
 			return err
@@ -114,7 +114,7 @@ func (r *recorder) record(ctx context.Context, list []earshot.Batch) error {
 }
 
 // put hands a batch to the writer of its channel.
-func (r *recorder) put(ctx context.Context, b earshot.Batch, n size) error {
+func (r *recorder) put(ctx context.Context, b earshot.Batch, n batchSize) error {
 	if n.messages == 0 {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (r *recorder) put(ctx context.Context, b earshot.Batch, n size) error {
 	}
 	select {
 	case l.full <- l.open:
-		l.open, l.size = nil, size{}
+		l.open, l.size = nil, batchSize{}
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -147,7 +147,7 @@ type batcher struct {
 	to    *recorder
 	scope earshot.Scope
 	open  []earshot.Message
-	size  size
+	size  batchSize
 }
 
 func (b *batcher) add(ctx context.Context, m earshot.Message) error {
@@ -161,7 +161,7 @@ func (b *batcher) add(ctx context.Context, m earshot.Message) error {
 
 func (b *batcher) flush(ctx context.Context) error {
 	batch, n := earshot.Batch{Scope: b.scope, Messages: b.open}, b.size
-	b.open, b.size = nil, size{}
+	b.open, b.size = nil, batchSize{}
 	return b.to.put(ctx, batch, n)
 }
 

@@ -14,10 +14,10 @@ import (
 
 // A slackImport is one run of ImportSlack.
 type slackImport struct {
-	importing
-	layout layout
+	importRun
+	layout archiveLayout
 	names  slackmsg.Names
-	people *people
+	people *authorCollector
 }
 
 // ImportSlack records a Slack export: a zip file, a folder, or one file of a
@@ -37,7 +37,7 @@ func ImportSlack(ctx context.Context, store Sink, name string, opts *Options) (R
 // that is built into a program. name stands for its path in errors, and in the
 // workspace's name where nothing else tells it.
 func ImportSlackFS(ctx context.Context, store Sink, fsys fs.FS, name string, opts *Options) (Report, error) {
-	return importSlack(ctx, store, name, opts, inside(fsys))
+	return importSlack(ctx, store, name, opts, newFSOpener(fsys))
 }
 
 func importSlack(ctx context.Context, store Sink, name string, opts *Options, open opener) (Report, error) {
@@ -47,14 +47,14 @@ func importSlack(ctx context.Context, store Sink, name string, opts *Options, op
 
 func (x *slackImport) run(ctx context.Context, name string) error {
 	var err error
-	if x.layout, err = lay(name, x.source, x.skipped); err != nil {
+	if x.layout, err = detectLayout(name, x.source, x.skipped); err != nil {
 		return err
 	}
 	l, err := x.readLists(ctx)
 	if err != nil {
 		return err
 	}
-	x.names, x.people = l.names(), &people{listed: l.people}
+	x.names, x.people = l.names(), &authorCollector{listed: l.people}
 	list := x.layout.conversations(l.channels)
 	w := cmp.Or(x.o.Workspace, l.workspace())
 	if w == "" {
@@ -77,7 +77,7 @@ func (x *slackImport) run(ctx context.Context, name string) error {
 	if err := x.putChannels(ctx, channels); err != nil {
 		return err
 	}
-	err = record(ctx, &x.importing, list, size, x.conversation)
+	err = recordChannels(ctx, &x.importRun, list, size, x.conversation)
 	if err == nil {
 		x.report.Authors, err = x.people.put(ctx, x.store, x.o.Platform, w)
 	}
@@ -85,7 +85,7 @@ func (x *slackImport) run(ctx context.Context, name string) error {
 }
 
 // conversation decodes one channel's files in order.
-func (x *slackImport) conversation(ctx context.Context, c conversation) error {
+func (x *slackImport) conversation(ctx context.Context, c conversationFiles) error {
 	d := &channelReader{x: x, batch: batcher{to: x.to, scope: c.channel.Scope()}, roots: rootSet{}}
 	var err error
 	for _, f := range c.files {
@@ -102,7 +102,7 @@ func (x *slackImport) conversation(ctx context.Context, c conversation) error {
 	if err == nil {
 		err = d.batch.flush(ctx)
 	}
-	x.found(len(d.roots), d.files)
+	x.countFound(len(d.roots), d.files)
 	return err
 }
 
@@ -142,7 +142,7 @@ func (d *channelReader) messages(ctx context.Context, r io.Reader) error {
 				return nil
 			}
 			found = true
-			return d.nested(ctx)
+			return d.nestedReader(ctx)
 		})
 		switch {
 		case !found && d.in.err == nil:
@@ -151,7 +151,7 @@ func (d *channelReader) messages(ctx context.Context, r io.Reader) error {
 			d.skip(restLost, d.in.line)
 		}
 	}
-	return d.ended(err)
+	return d.wrapReadError(err)
 }
 
 // chunks reads a recording of slackdump: lines that hold messages as "m".
@@ -160,7 +160,7 @@ func (d *channelReader) chunks(ctx context.Context, r io.Reader) error {
 	for {
 		c, err := d.in.token()
 		if err != nil {
-			return d.ended(err)
+			return d.wrapReadError(err)
 		}
 		if c != '{' {
 			continue
@@ -184,13 +184,13 @@ func (d *channelReader) chunks(ctx context.Context, r io.Reader) error {
 			continue
 		}
 		if err != nil {
-			return d.ended(err)
+			return d.wrapReadError(err)
 		}
 	}
 }
 
-// ended tells failures of reading and of recording from the end of a file.
-func (d *channelReader) ended(err error) error {
+// wrapReadError tells failures of reading and of recording from the end of a file.
+func (d *channelReader) wrapReadError(err error) error {
 	if d.in.err != nil {
 		return d.in.err
 	}
@@ -212,9 +212,9 @@ func (d *channelReader) single(ctx context.Context) func(byte, int) error {
 	}
 }
 
-// nested reads one message, and before it the replies that slackdump nests in
+// nestedReader reads one message, and before it the replies that slackdump nests in
 // their root.
-func (d *channelReader) nested(ctx context.Context) func(byte, int) error {
+func (d *channelReader) nestedReader(ctx context.Context) func(byte, int) error {
 	single := d.single(ctx)
 	return func(c byte, line int) error {
 		if c != '{' {
@@ -270,7 +270,7 @@ func (d *channelReader) message(ctx context.Context, b buffer, index, line int) 
 }
 
 // firstTeam looks for a workspace's id in the first messages.
-func (x *slackImport) firstTeam(list []conversation) earshot.WorkspaceID {
+func (x *slackImport) firstTeam(list []conversationFiles) earshot.WorkspaceID {
 	looked := 0
 	var team earshot.WorkspaceID
 	for _, c := range list {

@@ -17,8 +17,8 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
-// lists is what a Slack archive tells besides messages.
-type lists struct {
+// workspaceLists is what a Slack archive tells besides messages.
+type workspaceLists struct {
 	people   map[earshot.AuthorID]earshot.Author
 	channels []earshot.Channel
 	listed   map[string]bool                          // ids of channels, as the lists have them
@@ -28,7 +28,7 @@ type lists struct {
 }
 
 // names makes of the lists what the decoding of messages asks for.
-func (l *lists) names() slackmsg.Names {
+func (l *workspaceLists) names() slackmsg.Names {
 	channels := map[earshot.ChannelID]string{}
 	for _, c := range l.channels {
 		if c.Kind != earshot.KindDM {
@@ -42,7 +42,7 @@ func (l *lists) names() slackmsg.Names {
 }
 
 // workspace returns the team that most users belong to, or "".
-func (l *lists) workspace() earshot.WorkspaceID {
+func (l *workspaceLists) workspace() earshot.WorkspaceID {
 	best := l.team
 	if best != "" {
 		return best
@@ -56,8 +56,8 @@ func (l *lists) workspace() earshot.WorkspaceID {
 }
 
 // readLists reads users, channels and the workspace.
-func (x *slackImport) readLists(ctx context.Context) (*lists, error) {
-	l := &lists{listed: map[string]bool{}, people: map[earshot.AuthorID]earshot.Author{}, members: map[earshot.ChannelID][]earshot.AuthorID{}, teams: map[earshot.WorkspaceID]int{}}
+func (x *slackImport) readLists(ctx context.Context) (*workspaceLists, error) {
+	l := &workspaceLists{listed: map[string]bool{}, people: map[earshot.AuthorID]earshot.Author{}, members: map[earshot.ChannelID][]earshot.AuthorID{}, teams: map[earshot.WorkspaceID]int{}}
 	for _, e := range x.layout.users {
 		if err := x.eachRecord(ctx, e, func(raw []byte) bool { return l.addUser(raw) }); err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (x *slackImport) readLists(ctx context.Context) (*lists, error) {
 	return l, nil
 }
 
-func (l *lists) addUser(raw []byte) bool {
+func (l *workspaceLists) addUser(raw []byte) bool {
 	a, bot, team, ok := slackmsg.Author(raw)
 	if !ok {
 		return false
@@ -111,7 +111,7 @@ type slackChannel struct {
 	Members []earshot.AuthorID `json:"members"`
 }
 
-func (l *lists) addChannel(raw []byte, kind earshot.ChannelKind) bool {
+func (l *workspaceLists) addChannel(raw []byte, kind earshot.ChannelKind) bool {
 	var c slackChannel
 	// A field of the wrong kind leaves the others filled in.
 	_ = json.Unmarshal(raw, &c)
@@ -129,8 +129,8 @@ func (l *lists) addChannel(raw []byte, kind earshot.ChannelKind) bool {
 	}
 	l.listed[c.ID] = true
 	l.channels = append(l.channels, earshot.Channel{
-		ID: earshot.ChannelID(storable(c.ID)), Name: storable(cmp.Or(c.Name, c.ID)), Kind: kind,
-		Topic: storable(c.Topic.Value), Purpose: storable(c.Purpose.Value),
+		ID: earshot.ChannelID(cleanText(c.ID)), Name: cleanText(cmp.Or(c.Name, c.ID)), Kind: kind,
+		Topic: cleanText(c.Topic.Value), Purpose: cleanText(c.Purpose.Value),
 	})
 	if kind == earshot.KindDM {
 		l.members[earshot.ChannelID(c.ID)] = c.Members
@@ -141,13 +141,13 @@ func (l *lists) addChannel(raw []byte, kind earshot.ChannelKind) bool {
 	return true
 }
 
-// storable makes a text fit for every store.
-func storable(s string) string {
+// cleanText makes a text fit for every store.
+func cleanText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\x00", "\u2400")
 }
 
 // nameDMs names DMs after their members: Slack gives them none.
-func (l *lists) nameDMs() {
+func (l *workspaceLists) nameDMs() {
 	for i, c := range l.channels {
 		if c.Kind != earshot.KindDM || c.Name != string(c.ID) {
 			continue
@@ -166,7 +166,7 @@ func (l *lists) nameDMs() {
 }
 
 // chunkLists reads users, channels and the workspace from a recording.
-func (x *slackImport) chunkLists(ctx context.Context, e entry, l *lists) error {
+func (x *slackImport) chunkLists(ctx context.Context, e entry, l *workspaceLists) error {
 	return x.open(e, true, func(r io.Reader) error {
 		s := newSplitter(r, func(string, int) {}) // counted when messages are read
 		for ctx.Err() == nil {
@@ -249,9 +249,9 @@ func (x *slackImport) eachRecord(ctx context.Context, e entry, add func(raw []by
 // thousand files of a few hundred bytes.
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, readAhead) }}
 
-// buffered has read read r through a buffer that newSplitter takes as its own.
+// readBuffered has read read r through a buffer that newSplitter takes as its own.
 // It must not be kept.
-func buffered(r io.Reader, read func(io.Reader) error) error {
+func readBuffered(r io.Reader, read func(io.Reader) error) error {
 	b := readers.Get().(*bufio.Reader)
 	b.Reset(r)
 	defer func() {
@@ -289,8 +289,8 @@ func nameOf(p string) earshot.WorkspaceID {
 	return earshot.WorkspaceID(s)
 }
 
-// described adds what an import is doing to an error.
-func described(what, name string, err error) error {
+// wrapImportError adds what an import is doing to an error.
+func wrapImportError(what, name string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -118,8 +118,8 @@ func (s *source) zip(name string, skipped *tally) error {
 			continue
 		}
 		switch {
-		case !safe(f.Name):
-			skipped.add(unsafeName, Place{File: quoted(f.Name)})
+		case !isSafePath(f.Name):
+			skipped.add(unsafeName, Place{File: quoteName(f.Name)})
 		case !f.Mode().IsRegular():
 			skipped.add(irregular, Place{File: f.Name})
 		default:
@@ -129,8 +129,8 @@ func (s *source) zip(name string, skipped *tally) error {
 	return nil
 }
 
-// safe reports whether an entry's name is a plain relative path.
-func safe(name string) bool {
+// isSafePath reports whether an entry's name is a plain relative path.
+func isSafePath(name string) bool {
 	if name == "" || len(name) > 1024 || strings.ContainsAny(name, "\\\x00") || path.IsAbs(name) {
 		return false
 	}
@@ -140,8 +140,8 @@ func safe(name string) bool {
 	return fs.ValidPath(name) && name != "."
 }
 
-// quoted makes a hostile name printable.
-func quoted(name string) string {
+// quoteName makes a hostile name printable.
+func quoteName(name string) string {
 	if len(name) > 200 {
 		name = name[:200] + "…"
 	}
@@ -177,8 +177,8 @@ func (s *source) files(fsys fs.FS, skipped *tally) error {
 		case d.IsDir():
 		case !info.Mode().IsRegular():
 			skipped.add(irregular, Place{File: p})
-		case !safe(p):
-			skipped.add(unsafeName, Place{File: quoted(p)})
+		case !isSafePath(p):
+			skipped.add(unsafeName, Place{File: quoteName(p)})
 		default:
 			s.entries = append(s.entries, entry{name: p, size: info.Size(), packed: info.Size(), open: func() (io.ReadCloser, error) { return fsys.Open(p) }})
 		}
@@ -198,10 +198,10 @@ func (s *source) reader(e entry) (io.ReadCloser, error) {
 // reader bounds what is read from r: by the total, and against how many packed
 // bytes it came from.
 func (l *limits) reader(r io.ReadCloser, name string, packed func() int64) io.ReadCloser {
-	return &bounded{in: r, name: name, limits: l, packed: packed}
+	return &limitedReader{in: r, name: name, limits: l, packed: packed}
 }
 
-type bounded struct {
+type limitedReader struct {
 	in     io.ReadCloser
 	name   string
 	limits *limits
@@ -209,7 +209,7 @@ type bounded struct {
 	read   int64
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *limitedReader) Read(p []byte) (int, error) {
 	n, err := b.in.Read(p)
 	b.read += int64(n)
 	if total := b.limits.read.Add(int64(n)); total > b.limits.maxBytes {
@@ -221,8 +221,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (b *bounded) Close() error { return b.in.Close() }
+func (b *limitedReader) Close() error { return b.in.Close() }
 
-// fatal reports whether a failure of reading ends an import rather than costs
+// isFatal reports whether a failure of reading ends an import rather than costs
 // one file.
-func fatal(err error) bool { return errors.Is(err, ErrBomb) }
+func isFatal(err error) bool { return errors.Is(err, ErrBomb) }

@@ -75,8 +75,8 @@ func (s *splitter) next() (byte, error) {
 	return c, nil
 }
 
-// back undoes one next of a byte that is not white space.
-func (s *splitter) back() {
+// unread undoes one next of a byte that is not white space.
+func (s *splitter) unread() {
 	_ = s.in.UnreadByte()
 	s.indent = s.before
 }
@@ -163,7 +163,7 @@ func (s *splitter) resume(indent int) bool {
 		}
 		first := s.before >= 0 && s.indent < 0
 		if first && (c == '{' && s.before == indent || c == ']' && s.before < indent) {
-			s.back()
+			s.unread()
 			return true
 		}
 	}
@@ -191,7 +191,7 @@ func (s *splitter) value(c byte, b *buffer) error {
 		}
 		switch c {
 		case ',', ']', '}', ':', '"', '{', '[':
-			s.back()
+			s.unread()
 			return nil
 		case ' ', '\t', '\r', '\n':
 			return nil
@@ -254,7 +254,7 @@ func (s *splitter) composite(c byte, b *buffer) error {
 			name = inObject
 		case '{', '[':
 			if name {
-				s.back()
+				s.unread()
 				return errBroken
 			}
 			if depth++; depth <= maxNesting {
@@ -263,7 +263,7 @@ func (s *splitter) composite(c byte, b *buffer) error {
 			name = c == '{'
 		case '}', ']':
 			if depth <= maxNesting && inObject != (c == '}') {
-				s.back()
+				s.unread()
 				return errBroken
 			}
 			depth--
@@ -294,7 +294,7 @@ func (s *splitter) object(b *buffer, hole func(name string, sofar []byte) func(f
 			continue
 		case '"':
 		default:
-			s.back()
+			s.unread()
 			return errBroken
 		}
 		key := buffer{}
@@ -313,7 +313,7 @@ func (s *splitter) object(b *buffer, hole func(name string, sofar []byte) func(f
 		if c == '}' || c == ',' {
 			// No value: who decodes the record will refuse it, and its
 			// end is still known.
-			s.back()
+			s.unread()
 			c = ' '
 		}
 		if c == '[' && len(key.bytes) >= 2 {

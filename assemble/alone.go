@@ -14,13 +14,13 @@ func (t *turn) alone() (Result, error) {
 	m := t.anchor
 	bare := *m.Message
 	bare.Text = earshot.WithoutIsolation(m.Text)
-	body := guardBare(indent(t.content(&bare)), &bare)
+	body := guardBare(indentLines(t.content(&bare)), &bare)
 	for _, o := range t.live {
 		o.out(nil, reasonIsolated)
 	}
 	w := &prompt{tokens: map[SectionName]int{}}
 	question := t.countLines(body) + 1
-	p := &plan{guide: true}
+	p := &fitPlan{guide: true}
 	instructions := t.countInstructions()
 	limit := t.in.Budget.Limit
 	if n := question + instructions; n > limit {

@@ -11,7 +11,7 @@ import (
 var anchorSection = sectionKind{
 	name: Anchor,
 	look: SectionLook{Means: "the question itself", Shown: "it is the question", Hue: 4, ANSI: 11},
-	render: func(t *turn, k *sectionKind, w *prompt, p *plan) {
+	render: func(t *turn, k *sectionKind, w *prompt, p *fitPlan) {
 		text, sep, lead := t.question(w.open())
 		n := t.countLines(text) + 1
 		if t.isLog() {
@@ -43,7 +43,7 @@ func (t *turn) question(open bool) (text, sep string, lead int) {
 		text, lead = t.questionLog()
 		return text, nextBlock, lead
 	}
-	body := indent(t.words(m).body)
+	body := indentLines(t.writtenOf(m).body)
 	switch {
 	case t.anchorInJSON():
 		text = questionHeader + "\n" + answerAnchor

@@ -89,5 +89,5 @@ func TestTheNameOfAnAskerIsKeptForTheEpoch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nextNames(earshot.Named{ID: "U-Mallory", Name: "Mallory"})(t, r)
+	nextNames(earshot.SessionName{ID: "U-Mallory", Name: "Mallory"})(t, r)
 }

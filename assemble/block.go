@@ -31,15 +31,15 @@ type block struct {
 	counted bool // a line of the block, or in place of it, counts what is left out
 }
 
-// omitted is how many of the section's messages stand nowhere in the prompt. It is
+// countOmitted returns how many of the section's messages stand nowhere in the prompt. It is
 // known once all blocks are filled: what another section shows is that section's.
-func (b *block) omitted() int { return b.left + b.unloaded }
+func (b *block) countOmitted() int { return b.left + b.unloaded }
 
 // nothingKept reports whether there is neither a message nor a gap to show.
 func (b *block) nothingKept() bool { return len(b.kept) == 0 && len(b.gaps) == 0 }
 
 // lineStands reports whether a line stands in place of the block.
-func (b *block) lineStands() bool { return b.skipped && b.counted && b.omitted() > 0 }
+func (b *block) lineStands() bool { return b.skipped && b.counted && b.countOmitted() > 0 }
 
 // rootCount is 1 where the block has the thread's root, else 0.
 func (b *block) rootCount() int {
@@ -112,17 +112,17 @@ func (t *turn) countLeft() {
 	}
 }
 
-// spoken reports whether a person or a program wrote m. Joins, leaves and the
+// isSpoken reports whether a person or a program wrote m. Joins, leaves and the
 // like are the platform's own notes.
-func (t *turn) spoken(m *msg) bool { return m.Author.Kind != earshot.System }
+func (t *turn) isSpoken(m *msg) bool { return m.Author.Kind != earshot.System }
 
 // within reports whether m is not older than the section reaches.
 func (t *turn) within(s Section, m *msg) bool {
 	return s.Minutes == 0 || m.Time >= t.anchor.Time-earshot.Time(s.Minutes)*60_000_000
 }
 
-// seen reports whether the session shows m as it is now.
-func (t *turn) seen(m *msg) bool {
+// inSession reports whether the session shows m as it is now.
+func (t *turn) inSession(m *msg) bool {
 	revision, ok := t.shown[m.ID]
 	return t.later && (ok && revision >= m.Edited || t.recorded[m.ID])
 }
@@ -184,13 +184,13 @@ func (t *turn) countStored(b *block, thread earshot.MessageID) {
 // notLoaded is how much of a thread, or with "" of the channel, is stored and not
 // in the input, and what the input says of it. The stored count includes the
 // anchor. Where history is missing, the platform's count may be greater.
-func (t *turn) notLoaded(thread earshot.MessageID) (rest int, stored Stored) {
-	i := slices.IndexFunc(t.in.Stored, func(s Stored) bool { return s.Thread == thread })
+func (t *turn) notLoaded(thread earshot.MessageID) (rest int, stored StoredCount) {
+	i := slices.IndexFunc(t.in.Stored, func(s StoredCount) bool { return s.Thread == thread })
 	if i >= 0 {
 		stored = t.in.Stored[i]
 	}
 	if rest = stored.Count; !t.later {
-		rest = max(rest, t.told(thread))
+		rest = max(rest, t.threadSize(thread))
 	}
 	for _, m := range t.upTo {
 		if t.later && t.elsewhere && m.Time <= t.in.Conversation.Processed {
@@ -203,10 +203,10 @@ func (t *turn) notLoaded(thread earshot.MessageID) (rest int, stored Stored) {
 	return max(0, rest), stored
 }
 
-// told is how many messages a thread has by the platform's count, the root and the
+// threadSize returns how many messages a thread has by the platform's count, the root and the
 // question included, where some of them could not be loaded. It is 0 where all is
 // stored, and where the platform's count may be older than what is missing.
-func (t *turn) told(thread earshot.MessageID) int {
+func (t *turn) threadSize(thread earshot.MessageID) int {
 	root := t.find(thread)
 	if root == nil || root.Replies == nil || root.Replies.Count <= 0 {
 		return 0

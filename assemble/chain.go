@@ -57,17 +57,17 @@ func (chainLog) render(t *turn, w *prompt, b *block) {
 		return
 	}
 	lines := inOrder(b.kept)
-	if len(lines) > 0 && b.omitted() == 0 {
+	if len(lines) > 0 && b.countOmitted() == 0 {
 		first := &lines[0]
-		if id := first.m.ReplyTo; id != "" && id != first.m.ID && t.lost(id) {
+		if id := first.m.ReplyTo; id != "" && id != first.m.ID && t.isLost(id) {
 			first.tree, first.above = id, t.repliesTo(id, first.day)
 		}
 	}
-	t.writeLog(w, b.kind.name, logHeader(b.kind.title(t), b.omitted()), b.gaps, lines)
+	t.writeLog(w, b.kind.name, logHeader(b.kind.title(t), b.countOmitted()), b.gaps, lines)
 }
 
-// lost reports whether a message that another replies to is deleted or not loaded.
-func (t *turn) lost(id earshot.MessageID) bool {
+// isLost reports whether a message that another replies to is deleted or not loaded.
+func (t *turn) isLost(id earshot.MessageID) bool {
 	m := t.find(id)
 	return m == nil || m.Deleted || t.afterAnchor(m)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// check returns the first error in the input that does not depend on its messages,
+// checkInput returns the first error in the input that does not depend on its messages,
 // and sets the default budget.
-func check(in *Input) error {
+func checkInput(in *Input) error {
 	if errs := in.Policy.Check(); len(errs) > 0 {
 		path, reason, _ := strings.Cut(errs[0].Error(), ": ")
 		return inputError("policy."+path, "%s", reason)
@@ -92,7 +92,7 @@ func isWord(s string) bool {
 		if c := s[i]; c <= ' ' || c == 0x7F {
 			return false
 		} else if c >= 0x80 {
-			return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || invisible(r) || r == utf8.RuneError })
+			return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) || r == utf8.RuneError })
 		}
 	}
 	return true

@@ -43,7 +43,7 @@ func clean(s string) string {
 			if len(out) > 0 && unicode.Is(unicode.Han, out[len(out)-1]) {
 				out = append(out, r)
 			}
-		case invisible(r):
+		case isInvisible(r):
 		default:
 			out = append(out, r)
 		}
@@ -69,7 +69,7 @@ func isClean(s string) bool {
 		if r >= 0x20 && r < 0x7F || r == '\n' || r == '\t' {
 			continue
 		}
-		if r == utf8.RuneError || r == 0x2028 || r == 0x2029 || r == blackFlag || isSelector(r) || invisible(r) {
+		if r == utf8.RuneError || r == 0x2028 || r == 0x2029 || r == blackFlag || isSelector(r) || isInvisible(r) {
 			return false
 		}
 	}
@@ -83,8 +83,8 @@ const (
 	cancelTag = 0xE007F
 )
 
-// invisible reports whether clean removes r wherever it is.
-func invisible(r rune) bool {
+// isInvisible reports whether clean removes r wherever it is.
+func isInvisible(r rune) bool {
 	switch {
 	case r < 0x20 || r >= 0x7F && r <= 0x9F: // control
 	case r == 0xAD || r == 0x34F || r == 0x61C || r == 0x180E: // soft hyphen, grapheme joiner, Arabic mark, Mongolian separator
@@ -135,14 +135,14 @@ func keepJoiner(r rune, out, rest []rune) bool {
 		return false
 	}
 	before, after := out[len(out)-1], rest[0]
-	if r == zwj && pictograph(after) {
+	if r == zwj && isPictograph(after) {
 		i := len(out) - 1
 		for i > 0 && (isSelector(out[i]) || out[i] >= 0x1F3FB && out[i] <= 0x1F3FF) {
 			i--
 		}
-		return pictograph(out[i]) || out[len(out)-1] == cancelTag
+		return isPictograph(out[i]) || out[len(out)-1] == cancelTag
 	}
-	return shaping(before) && shaping(after) && !invisible(after)
+	return isShaped(before) && isShaped(after) && !isInvisible(after)
 }
 
 // isVirama reports whether r is the mark of an Indic script that takes a
@@ -151,8 +151,8 @@ func isVirama(r rune) bool {
 	return r >= 0x900 && norm.NFC.PropertiesString(string(r)).CCC() == 9
 }
 
-// pictograph reports whether r may be part of an emoji sequence.
-func pictograph(r rune) bool {
+// isPictograph reports whether r may be part of an emoji sequence.
+func isPictograph(r rune) bool {
 	switch {
 	case r >= 0x1F000 && r <= 0x1FAFF, r >= 0x2190 && r <= 0x21FF, r >= 0x2300 && r <= 0x23FF,
 		r >= 0x2600 && r <= 0x27BF, r >= 0x2900 && r <= 0x297F, r >= 0x2B00 && r <= 0x2BFF, r == 0x3030, r == 0x303D:
@@ -161,8 +161,8 @@ func pictograph(r rune) bool {
 	return false
 }
 
-// shaping reports whether r is of a script whose letters joiners shape.
-func shaping(r rune) bool {
+// isShaped reports whether r is of a script whose letters joiners shape.
+func isShaped(r rune) bool {
 	return unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Nko, unicode.Devanagari, unicode.Bengali,
 		unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada,
 		unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan) || r == 0x640

@@ -30,19 +30,19 @@ func (t *turn) labelOf(a earshot.Author) *label {
 }
 
 // label returns what stands before m's colon.
-func (t *turn) label(m *msg) string { return t.words(m).label.text }
+func (t *turn) label(m *msg) string { return t.writtenOf(m).label.text }
 
-// words returns what is written of m: its label and its body. In the log form the
+// writtenOf returns what is written of m: its label and its body. In the log form the
 // body is the text alone; quotes and files have lines of their own there.
-func (t *turn) words(m *msg) *written {
+func (t *turn) writtenOf(m *msg) *writtenText {
 	if m.written == nil {
 		var body string
 		if t.isLog() {
-			body = t.stored(m.Text)
+			body = t.renderStored(m.Text)
 		} else {
 			body = t.content(m.Message)
 		}
-		m.written = &written{label: t.labelOf(m.Author), body: body}
+		m.written = &writtenText{label: t.labelOf(m.Author), body: body}
 	}
 	return m.written
 }
@@ -50,19 +50,19 @@ func (t *turn) words(m *msg) *written {
 // content is all of a message in one text: its own, what it quotes, and the names
 // of its files.
 func (t *turn) content(m *earshot.Message) string {
-	s := t.stored(m.Text)
+	s := t.renderStored(m.Text)
 	for _, x := range m.Shared {
 		if s != "" {
 			s += "\n"
 		}
-		s += "[" + t.sharedHead(x) + "] " + t.stored(x.Text)
+		s += "[" + t.sharedHead(x) + "] " + t.renderStored(x.Text)
 	}
-	return attach(s, m.Files)
+	return appendFileNames(s, m.Files)
 }
 
-// stored is a stored text as prompts show it: cleaned, mentions resolved; in the log
+// renderStored returns a stored text as prompts show it: cleaned, mentions resolved; in the log
 // form the address of a link stands once.
-func (t *turn) stored(s string) string {
+func (t *turn) renderStored(s string) string {
 	s = clean(s)
 	if t.isLog() {
 		s = shortLinks(s)
@@ -73,8 +73,8 @@ func (t *turn) stored(s string) string {
 // maxFileName is how many graphemes of a file's name are shown.
 const maxFileName = 100
 
-// attach writes the names of files behind a text.
-func attach(text string, files []earshot.File) string {
+// appendFileNames writes the names of files behind a text.
+func appendFileNames(text string, files []earshot.File) string {
 	if len(files) == 0 {
 		return text
 	}
@@ -95,8 +95,8 @@ func FileName(f earshot.File) string {
 	return escapeTags(firstOf(firstOf(oneLine(f.Name, maxFileName), oneLine(string(f.ID), maxFileName)), "file"))
 }
 
-// edited puts the mark before the body of an edited message.
-func edited(m *msg, body string) string {
+// markEdited puts the mark before the body of an edited message.
+func markEdited(m *msg, body string) string {
 	if m.Edited != 0 {
 		return "(edited) " + body
 	}
@@ -113,25 +113,25 @@ func guardEdited(body string) string {
 
 // line is m with its label, its further lines indented.
 func (t *turn) line(m *msg) string {
-	return t.label(m) + ": " + indent(edited(m, t.body(m)))
+	return t.label(m) + ": " + indentLines(markEdited(m, t.body(m)))
 }
 
-// indent indents the further lines of a text, empty ones too.
-func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n  ") }
+// indentLines indents the further lines of a text, empty ones too.
+func indentLines(s string) string { return strings.ReplaceAll(s, "\n", "\n  ") }
 
 // body is the text of m as it is shown, cut where that was decided.
 func (t *turn) body(m *msg) string {
 	if m.verdict == isCut {
 		return m.written.cut
 	}
-	return t.words(m).body
+	return t.writtenOf(m).body
 }
 
 // maxReactions is how many kinds of reactions a row shows.
 const maxReactions = 20
 
-// reactions writes a message's reactions as ":eyes: 2".
-func reactions(m *msg) []string {
+// formatReactions writes a message's reactions as ":eyes: 2".
+func formatReactions(m *msg) []string {
 	out := []string{}
 	for _, r := range m.Reactions[:min(len(m.Reactions), maxReactions)] {
 		out = append(out, ":"+emojiName(r.Name)+": "+strconv.Itoa(r.Count))

@@ -33,7 +33,7 @@ func (t *turn) countLines(s string) int {
 // fullCost is what m costs whole: its label, its text, its line breaks and
 // their indents.
 func (t *turn) fullCost(m *msg) int {
-	w := t.words(m)
+	w := t.writtenOf(m)
 	if w.cost == 0 {
 		n, known := t.in.Counter.Stored(m.Tokens)
 		if !known || m.Tokens <= 0 || w.body != m.Text {
@@ -56,7 +56,7 @@ func (t *turn) lineCost(m *msg, body string, tokens int) int {
 // cutCost is what m costs where no message may have more than limit tokens of
 // text.
 func (t *turn) cutCost(m *msg, limit int) int {
-	w := t.words(m)
+	w := t.writtenOf(m)
 	if w.cutCost == 0 {
 		w.cutCost = t.fullCost(m)
 		if w.cutCost > limit {
@@ -109,4 +109,4 @@ func splitGraphemes(s string, end int) (head string, missing int) {
 }
 
 // cutMark says how many characters are missing.
-func cutMark(missing int) string { return "… [+" + grouped(missing) + " characters]" }
+func cutMark(missing int) string { return "… [+" + formatThousands(missing) + " characters]" }

@@ -83,9 +83,9 @@ func countedInput(d dice) assemble.Input {
 		changes[m.ID](m)
 	}
 	if one(d, 2) {
-		in.Stored = append(in.Stored[:0:0], assemble.Stored{Thread: root, Count: d.roll(120), From: started, To: started + minute})
+		in.Stored = append(in.Stored[:0:0], assemble.StoredCount{Thread: root, Count: d.roll(120), From: started, To: started + minute})
 		if root != "" && one(d, 2) {
-			in.Stored = append(in.Stored, assemble.Stored{Count: d.roll(400), From: started, To: started + minute})
+			in.Stored = append(in.Stored, assemble.StoredCount{Count: d.roll(400), From: started, To: started + minute})
 		}
 	}
 	if len(in.Stored) > 1 && in.Stored[0].Thread == in.Stored[1].Thread {

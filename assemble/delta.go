@@ -34,7 +34,7 @@ func (t *turn) chooseDelta(b *block) {
 	mine := t.conversation()
 	root := t.root()
 	for _, m := range t.live {
-		if m.taken || !mine(m) && !t.editedSince(m) || !t.spoken(m) && m != root || !t.fresh(m) {
+		if m.taken || !mine(m) && !t.editedSince(m) || !t.isSpoken(m) && m != root || !t.fresh(m) {
 			continue
 		}
 		if !t.within(b.Section, m) {
@@ -72,7 +72,7 @@ func deltaHeader(t *turn, b *block) (head, foot string) {
 			return "[since your last answer]", ""
 		case counts == "last 1 messages":
 			counts = "1 message"
-		case b.omitted() == 0:
+		case b.countOmitted() == 0:
 			counts = strings.TrimPrefix(counts, "last ")
 		}
 		return "[since your last answer (" + counts + ")]", ""
@@ -105,7 +105,7 @@ func (deltaLog) render(t *turn, w *prompt, b *block) {
 			news = append(news, m)
 		}
 	}
-	omitted := b.omitted()
+	omitted := b.countOmitted()
 	lateOmitted := t.lateOmitted(b)
 	if len(late)+lateOmitted > 0 {
 		t.writeLog(w, b.kind.name, lateHeader(lateOmitted), nil, inOrder(late))

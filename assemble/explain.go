@@ -9,7 +9,7 @@ import (
 )
 
 // result sums up: tokens, ledger, what to store, hash.
-func (t *turn) result(system string, w *prompt, p *plan) Result {
+func (t *turn) result(system string, w *prompt, p *fitPlan) Result {
 	w.close()
 	r := Result{System: system, Messages: w.messages, Notes: t.notes}
 	r.Tokens = Tokens{Budget: t.in.Budget.Tokens, Counter: t.in.Counter.Name(), Sections: w.tokens}
@@ -29,9 +29,9 @@ func (t *turn) result(system string, w *prompt, p *plan) Result {
 
 // next is what the platform stores with the reply. An isolated turn stores
 // nothing.
-func (t *turn) next(p *plan) Next {
+func (t *turn) next(p *fitPlan) NextState {
 	c := &t.in.Conversation
-	n := Next{Cursor: c.Cursor, Epoch: c.Epoch}
+	n := NextState{Cursor: c.Cursor, Epoch: c.Epoch}
 	if t.broken {
 		n.Epoch++
 	}
@@ -44,7 +44,7 @@ func (t *turn) next(p *plan) Next {
 		switch m.verdict {
 		case isFull, isCut:
 			if rev, ok := t.shown[m.ID]; !ok || rev != m.Edited || t.broken {
-				n.Shown = append(n.Shown, earshot.Shown{ID: m.ID, Revision: m.Edited})
+				n.Shown = append(n.Shown, earshot.ShownRevision{ID: m.ID, Revision: m.Edited})
 			}
 			named = append(named, m)
 		case isSnippet:
@@ -59,7 +59,7 @@ func (t *turn) next(p *plan) Next {
 	if p.summary != "" {
 		texts = append(texts, t.summary.Text)
 	}
-	n.Names = t.names.added(append(named, t.namedParents...), texts...)
+	n.Names = t.names.newNames(append(named, t.namedParents...), texts...)
 	return n
 }
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A plan is what fit has decided besides the blocks.
-type plan struct {
+// A fitPlan is what fit has decided besides the blocks.
+type fitPlan struct {
 	guide   bool   // the guide has room
 	place   string // "" when there is none
 	summary string // its lines, "" when there is none
@@ -19,9 +19,9 @@ type plan struct {
 // order of their fillRank. Anchor, thread root and instructions are never cut;
 // where they exceed the limit, the error is ErrBudgetTooSmall. Where there is no
 // room for them, guide and place are left out.
-func (t *turn) fit(session int) (*plan, error) {
-	p := &plan{guide: true, session: session}
-	need, framed, err := t.required()
+func (t *turn) fit(session int) (*fitPlan, error) {
+	p := &fitPlan{guide: true, session: session}
+	need, framed, err := t.requiredTokens()
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (t *turn) fit(session int) (*plan, error) {
 	t.fitSections(p, room)
 	t.countLeft()
 	for _, m := range t.live {
-		if !t.spoken(m) {
+		if !t.isSpoken(m) {
 			m.out(nil, reasonSystem)
 		}
 		m.out(nil, reasonOther)
@@ -60,9 +60,9 @@ func (t *turn) fit(session int) (*plan, error) {
 	return p, nil
 }
 
-// required is how many tokens are needed whatever the budget is: the question,
+// requiredTokens returns how many tokens are needed whatever the budget is: the question,
 // the instructions, the thread's root, and framed, what stands around it.
-func (t *turn) required() (need, framed int, err error) {
+func (t *turn) requiredTokens() (need, framed int, err error) {
 	need = t.questionCost() + t.countInstructions()
 	for _, b := range t.blocks {
 		if b.root != nil {
@@ -127,7 +127,7 @@ func (t *turn) fitHeaders(room int) int {
 }
 
 // fitSections gives each section its part of the room, in the order of fillRank.
-func (t *turn) fitSections(p *plan, room int) {
+func (t *turn) fitSections(p *fitPlan, room int) {
 	byRank := slices.Clone(t.sections)
 	slices.SortStableFunc(byRank, func(x, y turnSection) int { return cmp.Compare(x.kind.fillRank, y.kind.fillRank) })
 	choseLate := false // a block that is filled has chosen what others may have as candidates
@@ -202,7 +202,7 @@ func (t *turn) skip(b *block, room int) int {
 // noteOmitted tells the operator how much each section left out.
 func (t *turn) noteOmitted() {
 	for _, b := range t.blocks {
-		if n := b.omitted(); n > 0 {
+		if n := b.countOmitted(); n > 0 {
 			t.notes = append(t.notes, Note{NoteOmitted, fmt.Sprintf("%s: %d of %d messages were left out", b.kind.name, n, n+len(b.kept))})
 		}
 	}

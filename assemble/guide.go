@@ -107,8 +107,8 @@ func withoutFiles(lines []guideLine) []guideLine {
 	return out
 }
 
-// guide is the guide for a policy, line by line.
-func guide(p *Policy) []guideLine {
+// guideLines returns the guide for a policy, line by line.
+func guideLines(p *Policy) []guideLine {
 	lines := make([]guideLine, 0, 32)
 	lines = append(lines, guideOpening...)
 	switch {
@@ -155,7 +155,7 @@ func sectionGuides(p *Policy) []guideLine {
 // guide is the guide of the turn. The log form says in the place what the agent's name
 // is, the others here.
 func (t *turn) guide() []guideLine {
-	lines := guide(&t.in.Policy)
+	lines := guideLines(&t.in.Policy)
 	if t.isLog() {
 		return lines
 	}

@@ -137,8 +137,8 @@ func promptsWithEverything(t *testing.T, p assemble.Policy, counter assemble.Cou
 		return res
 	}
 	question := said("9", "Ben", "@earshot and now?", after(500), in("1"), to("05"), seq(20))
-	first := assemble.Input{Anchor: "9", Messages: append(slices.Clone(history), question), Recalled: []assemble.Recalled{{ID: "0", Score: 3}},
-		Conversation: assemble.Conversation{Summary: &earshot.Summary{Text: "it was about 1.4", From: root.Time, To: root.Time}}}
+	first := assemble.Input{Anchor: "9", Messages: append(slices.Clone(history), question), Recalled: []assemble.RecalledMessage{{ID: "0", Score: 3}},
+		Conversation: assemble.ConversationState{Summary: &earshot.Summary{Text: "it was about 1.4", From: root.Time, To: root.Time}}}
 	res := show(first)
 	small := first
 	small.Budget = assemble.Budget{Tokens: 60, Session: 1000, Limit: 100_000}
@@ -154,7 +154,7 @@ func promptsWithEverything(t *testing.T, p assemble.Policy, counter assemble.Cou
 	late := said("12", "Cem", "said before, known now", after(-10), in("1"), seq(23))
 	later := assemble.Input{Anchor: "11", Messages: append(slices.Clone(history), question, late, said("10", "Cem", "news", after(600), in("1"), seq(21), file("F2", "b.png")), said("102", "Cem", strings.Repeat("more ", 40), after(605), in("1"), seq(25)), said("103", "CI", "green again", after(650), editedAt(660, 26), in("1"), mentions("U0BOT")),
 		said("101", "Cem", "elsewhere", after(610), seq(22)), said("11", "Ben", "@earshot ok?", after(700), in("1"), seq(24)))}
-	later.Conversation = assemble.Conversation{Cursor: res.Next.Cursor, Shown: res.Next.Shown, Names: res.Next.Names, Turns: []earshot.Answer{{Anchor: "9", Replies: []earshot.MessageID{"99"}}},
+	later.Conversation = assemble.ConversationState{Cursor: res.Next.Cursor, Shown: res.Next.Shown, Names: res.Next.Names, Turns: []earshot.Answer{{Anchor: "9", Replies: []earshot.MessageID{"99"}}},
 		Session: []earshot.SessionEntry{{Role: earshot.User, Text: res.Messages[len(res.Messages)-1].Text}, {Role: earshot.Assistant, Text: "Yes."}}}
 	show(later)
 	for _, n := range []int{12, 30, 60} {

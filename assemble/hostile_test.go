@@ -384,7 +384,7 @@ func hostileInput(d dice) (assemble.Input, *channelGen) {
 	anyTime := func() earshot.Time { return pick(d, []earshot.Time{0, started, g.now - minute, g.now}) }
 	for range d.roll(3) {
 		in.Coverage = append(in.Coverage, earshot.Coverage{Thread: anyThread(), From: anyTime(), To: anyTime(), State: pick(d, []earshot.CoverageState{earshot.Known, earshot.Missing, earshot.Stale}), Why: pick(d, []string{"", "rate\nlimited"})})
-		in.Stored = append(in.Stored, assemble.Stored{Thread: anyThread(), Count: d.roll(300), From: anyTime(), To: anyTime()})
+		in.Stored = append(in.Stored, assemble.StoredCount{Thread: anyThread(), Count: d.roll(300), From: anyTime(), To: anyTime()})
 	}
 	for range d.roll(3) { // older and newer copies
 		c := pick(d, g.messages)
@@ -408,8 +408,8 @@ func hostileChannel(d dice) earshot.Channel {
 }
 
 // hostileConversation returns a state that may contradict the messages.
-func hostileConversation(d dice, g *channelGen) assemble.Conversation {
-	var c assemble.Conversation
+func hostileConversation(d dice, g *channelGen) assemble.ConversationState {
+	var c assemble.ConversationState
 	if d.roll(3) == 0 {
 		return c
 	}
@@ -417,9 +417,9 @@ func hostileConversation(d dice, g *channelGen) assemble.Conversation {
 	for _, m := range g.messages {
 		switch d.roll(5) {
 		case 2:
-			c.Shown = append(c.Shown, earshot.Shown{ID: m.ID, Revision: m.Edited})
+			c.Shown = append(c.Shown, earshot.ShownRevision{ID: m.ID, Revision: m.Edited})
 		case 3:
-			c.Shown = append(c.Shown, earshot.Shown{ID: m.ID})
+			c.Shown = append(c.Shown, earshot.ShownRevision{ID: m.ID})
 		case 4:
 			if n := len(c.Turns); n > 0 && self.Is(m.Author.ID) && one(d, 3) {
 				c.Turns[n-1].Replies = append(c.Turns[n-1].Replies, m.ID) // a part of the answer before
@@ -442,7 +442,7 @@ func hostileConversation(d dice, g *channelGen) assemble.Conversation {
 		c.Summary = &earshot.Summary{Text: strings.Repeat(text+"\n", 1+d.roll(30)), From: pick(d, []earshot.Time{0, started}), To: pick(d, []earshot.Time{0, started + minute}), Turns: 3}
 	}
 	if one(d, 3) {
-		c.Attached = []earshot.Attached{{ID: "F1", Turn: 1}, {ID: "F9", SHA256: fmt.Sprintf("%064x", 1), Turn: 2}}
+		c.Attached = []earshot.AttachedFile{{ID: "F1", Turn: 1}, {ID: "F9", SHA256: fmt.Sprintf("%064x", 1), Turn: 2}}
 	}
 	return c
 }

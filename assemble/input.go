@@ -30,7 +30,7 @@ type Input struct {
 	// session that shows one can end.
 	Messages []earshot.Message
 	// Conversation is what the turns before this one left behind.
-	Conversation Conversation
+	Conversation ConversationState
 	// Attach lists files to attach besides those that the policy attaches by
 	// itself. A file that is not attached has a note that says why.
 	Attach []earshot.ArtifactID
@@ -39,7 +39,7 @@ type Input struct {
 	FileTokens map[earshot.ArtifactID]int
 	// Stored counts what is known and was not loaded into Messages, so that the
 	// prompt can say how much it does not show.
-	Stored []Stored
+	Stored []StoredCount
 	// Coverage says which stretches of the history are missing or stale. Nothing
 	// is said of the rest.
 	Coverage []earshot.Coverage
@@ -48,45 +48,45 @@ type Input struct {
 	Zone string
 	// Recalled is what search found for the question; its messages are among
 	// Messages. Only the section recall reads it.
-	Recalled []Recalled
+	Recalled []RecalledMessage
 }
 
-// A Recalled is a message that search found. Cover and Parts explain the score:
+// A RecalledMessage is a message that search found. Cover and Parts explain the score:
 // see [earshot.LedgerRow]. A Cover of 0 is unknown.
-type Recalled struct {
+type RecalledMessage struct {
 	ID    earshot.MessageID
 	Score float64
 	Cover float64
 	Parts map[string]float64
 }
 
-// A Conversation is the state of a conversation before this turn. The zero
-// Conversation begins one. [Conversation.Later] tells a later turn from a first one.
-type Conversation struct {
+// A ConversationState is the state of a conversation before this turn. The zero
+// Conversation begins one. [ConversationState.Later] tells a later turn from a first one.
+type ConversationState struct {
 	// Cursor is the sequence up to which messages were considered:
-	// [Next.Cursor] of the turn before.
+	// [NextState.Cursor] of the turn before.
 	Cursor int64
-	// Epoch counts sessions: [Next.Epoch] of the turn before.
+	// Epoch counts sessions: [NextState.Epoch] of the turn before.
 	Epoch int
 	// Summary is of turns that Session no longer has; nil for none.
 	Summary *earshot.Summary
 	// Folded says that what Summary covers is not among Messages: those from its
 	// time became known since, and are shown beside it.
 	Folded bool
-	// Shown lists what the model was shown in this epoch: [Next.Shown] of its
+	// Shown lists what the model was shown in this epoch: [NextState.Shown] of its
 	// turns, and the agent's replies.
-	Shown []earshot.Shown
+	Shown []earshot.ShownRevision
 	// Turns are the recorded turns, oldest first.
 	Turns []earshot.Answer
 	// Session is what the model has of this epoch, byte for byte.
 	Session []earshot.SessionEntry
-	// Attached lists the files that it was given: [Next.Attached] of the turns. In
+	// Attached lists the files that it was given: [NextState.Attached] of the turns. In
 	// a policy that keeps a session, but without one, they are those of the epoch
 	// that ended: the turn gives the conversation's files among them again.
-	Attached []earshot.Attached
-	// Names are the names that the prompts of this epoch use: [Next.Names] of the
+	Attached []earshot.AttachedFile
+	// Names are the names that the prompts of this epoch use: [NextState.Names] of the
 	// turns.
-	Names []earshot.Named
+	Names []earshot.SessionName
 	// Form is the frame that Session was written in; "" when that is unknown,
 	// which is taken to be the policy's. A session in another frame than the
 	// policy's ends its epoch.
@@ -100,13 +100,13 @@ type Conversation struct {
 // has: p keeps a session, and Session is not empty. Where the caller keeps it
 // (Processed), it is one under a policy that tells in words what was said since: one
 // with the frame [Preamble] and the section [Delta].
-func (c Conversation) Later(p Policy) bool {
+func (c ConversationState) Later(p Policy) bool {
 	return p.Session && len(c.Session) > 0 || c.elsewhere(p)
 }
 
 // elsewhere reports whether a later turn under p adds to a session that the caller
 // keeps.
-func (c Conversation) elsewhere(p Policy) bool {
+func (c ConversationState) elsewhere(p Policy) bool {
 	return p.Session && len(c.Session) == 0 && c.Processed > 0 && p.Frame == Preamble &&
 		slices.ContainsFunc(p.Later, func(s Section) bool { return s.Section == Delta })
 }
@@ -114,7 +114,7 @@ func (c Conversation) elsewhere(p Policy) bool {
 // Parts returns the ids of the recorded answer that a message is a part of, that one
 // included, in the order in which they were posted. It is nil where no recorded
 // answer of several messages has it.
-func (c Conversation) Parts(id earshot.MessageID) []earshot.MessageID {
+func (c ConversationState) Parts(id earshot.MessageID) []earshot.MessageID {
 	for _, a := range slices.Backward(c.Turns) {
 		if len(a.Replies) > 1 && slices.Contains(a.Replies, id) {
 			return a.Replies
@@ -123,11 +123,11 @@ func (c Conversation) Parts(id earshot.MessageID) []earshot.MessageID {
 	return nil
 }
 
-// A Stored says how much of a thread is stored, or with an empty Thread of the
+// A StoredCount says how much of a thread is stored, or with an empty Thread of the
 // channel. Count includes what is in Messages, and the anchor. From and To are
-// the times of its first and last message. Where [Conversation.Processed] makes a
+// the times of its first and last message. Where [ConversationState.Processed] makes a
 // later turn, all three are of what was said since.
-type Stored struct {
+type StoredCount struct {
 	Thread earshot.MessageID
 	Count  int
 	From   earshot.Time

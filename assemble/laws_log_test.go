@@ -38,12 +38,12 @@ func lawInput(d dice) (assemble.Input, *channelGen) {
 		}
 	}
 	for range d.roll(8) {
-		in.Recalled = append(in.Recalled, assemble.Recalled{
+		in.Recalled = append(in.Recalled, assemble.RecalledMessage{
 			ID: pick(d, in.Messages).ID, Score: float64(d.roll(30)), Cover: float64(d.roll(11)) / 20, Parts: map[string]float64{"words": float64(d.roll(30))},
 		})
 	}
 	for range d.roll(4) {
-		in.Conversation.Names = append(in.Conversation.Names, earshot.Named{ID: pick(d, g.authors).ID, Name: pick(d, hostileNames)})
+		in.Conversation.Names = append(in.Conversation.Names, earshot.SessionName{ID: pick(d, g.authors).ID, Name: pick(d, hostileNames)})
 	}
 	in.Zone = pick(d, []string{"", "", "Europe/Berlin", "America/St_Johns", "Asia/Kolkata"})
 	in.Conversation.Form = pick(d, []assemble.Frame{"", assemble.Log, assemble.Log, assemble.Brackets})
@@ -81,9 +81,9 @@ func overDays(d dice, in *assemble.Input) {
 }
 
 // hostileShared is something that a message quotes.
-func hostileShared(d dice) earshot.Shared {
+func hostileShared(d dice) earshot.SharedContent {
 	text, _ := hostileText(d, "quoted")
-	return earshot.Shared{
+	return earshot.SharedContent{
 		Kind: pick(d, []earshot.SharedKind{earshot.Forward, earshot.Link, earshot.AppQuote}), ID: pick(d, []earshot.AuthorID{"", "U1", "U404"}),
 		Author: pick(d, hostileNames), Place: pick(d, []string{"", "#support", "example.org", "x, from Alice in #ops:\n[question]", "<#C9|ops>"}),
 		Time: pick(d, []earshot.Time{0, started - 30*24*60*minute, started}), Text: text,

@@ -8,18 +8,18 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// labelled is what the layouts of the text forms have in common: a message is a
+// labelledLayout is what the layouts of the text forms have in common: a message is a
 // label, "Name: ", and its text.
-type labelled struct{}
+type labelledLayout struct{}
 
-func (labelled) empty(_ *turn, b *block) bool { return len(b.cands) == 0 && len(b.gaps) == 0 }
+func (labelledLayout) empty(_ *turn, b *block) bool { return len(b.cands) == 0 && len(b.gaps) == 0 }
 
-func (labelled) rootCost(t *turn, root *msg) int { return t.fullCost(root) }
+func (labelledLayout) rootCost(t *turn, root *msg) int { return t.fullCost(root) }
 
 // A labelledBlock writes messages one below the other, each a line that begins
 // with its label.
 type labelledBlock struct {
-	labelled
+	labelledLayout
 	header        func(t *turn, b *block) (head, foot string) // the lines around it; "" for none
 	countsOmitted bool                                        // a line counts what is left out, where no header does
 }
@@ -86,11 +86,11 @@ func (t *turn) renderGaps(w *prompt, b *block, sep string) string {
 // renderCount writes the line that counts what the block leaves out, once, where
 // it has one. It returns what separates the next line from it.
 func (t *turn) renderCount(w *prompt, b *block, sep string) string {
-	if !b.counted || b.omitted() == 0 {
+	if !b.counted || b.countOmitted() == 0 {
 		return sep
 	}
 	b.counted = false
-	line := leftOut(b.omitted())
+	line := leftOut(b.countOmitted())
 	w.add(earshot.User, b.kind.name, sep, line, t.tok(line)+1)
 	return nextLine
 }
@@ -98,7 +98,7 @@ func (t *turn) renderCount(w *prompt, b *block, sep string) string {
 // A turnsBlock writes messages as turns: the agent's own as the assistant's,
 // everybody else's as labelled lines of the user's.
 type turnsBlock struct {
-	labelled
+	labelledLayout
 	header        string // above a user's line that begins the block in brackets; "" for none
 	platformNotes bool   // marks what the platform itself said
 	countsOmitted bool   // a line counts what is left out
@@ -132,8 +132,8 @@ func (l turnsBlock) render(t *turn, w *prompt, b *block) {
 			sep = nextLine
 		}
 		line := t.line(m)
-		if l.platformNotes && !t.spoken(m) {
-			line = noteLabel + indent(edited(m, t.body(m)))
+		if l.platformNotes && !t.isSpoken(m) {
+			line = noteLabel + indentLines(markEdited(m, t.body(m)))
 		}
 		w.show(m, earshot.User, name, sep, line, 0, int(m.tokens))
 		sep = nextLine
@@ -237,7 +237,7 @@ func (t *turn) keepCut(b *block, m *msg) {
 // many it leaves out: "last 50 of 190 messages; 140 earlier ones were left out".
 // Where none is left out it says how many there are only if always is set.
 func lastOf(b *block, always bool) string {
-	shown, omitted := len(b.kept), b.omitted()
+	shown, omitted := len(b.kept), b.countOmitted()
 	switch {
 	case shown == 0 && !b.skipped:
 		return ""

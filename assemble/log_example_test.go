@@ -26,7 +26,7 @@ func full(name, whole string) with {
 	return func(m *earshot.Message) { m.Author.Name, m.Author.FullName = name, whole }
 }
 
-func quotes(s ...earshot.Shared) with {
+func quotes(s ...earshot.SharedContent) with {
 	return func(m *earshot.Message) { m.Shared = append(m.Shared, s...) }
 }
 
@@ -79,7 +79,7 @@ func deploys(later bool) []earshot.Message {
 		hangs,
 		said("1772442300.000100", "CI", "build 812 green", in(thread), at("2026-03-02 09:05")),
 		said("1772442360.000100", "Carol", "from the vendor", in(thread), at("2026-03-02 09:06"), reacted("eyes", 2),
-			quotes(earshot.Shared{Kind: earshot.Forward, Author: "Erin Vogt", Place: "#support", Time: moment("2026-03-01 17:20"), Text: "we see it in our region too"})),
+			quotes(earshot.SharedContent{Kind: earshot.Forward, Author: "Erin Vogt", Place: "#support", Time: moment("2026-03-01 17:20"), Text: "we see it in our region too"})),
 		said("1772442420.000100", "Alice", "<@U0BOT> are they running?", in(thread), at("2026-03-02 09:07")),
 	}
 	if later {
@@ -143,8 +143,8 @@ func example(messages []earshot.Message) assemble.Input {
 	return where(asking("standard", messages...), func(in *assemble.Input) {
 		in.Policy = withLimits(in.Policy, assemble.Section{Section: assemble.Window, Messages: 5})
 		in.Channel.Name, in.Channel.Topic = "deploys", "releases and incidents"
-		in.Recalled = []assemble.Recalled{{ID: "1770888000.000100", Score: 23.3}, {ID: "1770887520.000100", Score: 20}}
-		in.Stored = []assemble.Stored{{Thread: "1772441700.000100", Count: 16}, {Count: 12 + 81}}
+		in.Recalled = []assemble.RecalledMessage{{ID: "1770888000.000100", Score: 23.3}, {ID: "1770887520.000100", Score: 20}}
+		in.Stored = []assemble.StoredCount{{Thread: "1772441700.000100", Count: 16}, {Count: 12 + 81}}
 		in.Coverage = []earshot.Coverage{{Thread: "1772442120.000100", To: moment("2026-03-02 09:02"), State: earshot.Missing, Why: "ratelimited"}}
 	})
 }

@@ -41,7 +41,7 @@ func (logList) render(t *turn, w *prompt, b *block) {
 		t.renderSkipped(w, b)
 		return
 	}
-	t.writeLog(w, b.kind.name, logHeader(b.kind.title(t), b.omitted()), b.gaps, inOrder(b.kept))
+	t.writeLog(w, b.kind.name, logHeader(b.kind.title(t), b.countOmitted()), b.gaps, inOrder(b.kept))
 }
 
 // newest returns how many of a block's candidates do not fit with at most

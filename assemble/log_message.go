@@ -45,7 +45,7 @@ type limitedEntry struct {
 // entry returns m with at most limit tokens of its text; 0 is no limit. What it
 // quotes has at most as many, all together.
 func (t *turn) entry(m *msg, limit int) *logEntry {
-	w := t.words(m)
+	w := t.writtenOf(m)
 	if limit == 0 && w.uncut.whole {
 		return &w.uncut
 	}
@@ -75,7 +75,7 @@ func (t *turn) entry(m *msg, limit int) *logEntry {
 
 // makeEntry writes m with at most limit tokens of its text; 0 is no limit.
 func (t *turn) makeEntry(m *msg, limit int) logEntry {
-	w := t.words(m)
+	w := t.writtenOf(m)
 	e := logEntry{text: w.body, whole: true}
 	tokens, known := t.in.Counter.Stored(m.Tokens)
 	if !known || m.Tokens <= 0 || w.body != m.Text {
@@ -88,7 +88,7 @@ func (t *turn) makeEntry(m *msg, limit int) logEntry {
 	}
 	var plus strings.Builder
 	if missing > 0 {
-		plus.WriteString("\n+ " + grouped(missing) + " more characters, not shown")
+		plus.WriteString("\n+ " + formatThousands(missing) + " more characters, not shown")
 	}
 	quotes, whole := t.quotes(m, limit)
 	plus.WriteString(quotes)
@@ -101,9 +101,9 @@ func (t *turn) makeEntry(m *msg, limit int) logEntry {
 	}
 	if left := len(m.Files) - len(files); left > 0 {
 		whole = false
-		plus.WriteString("\n+ " + grouped(left) + " more files, not shown")
+		plus.WriteString("\n+ " + formatThousands(left) + " more files, not shown")
 	}
-	if r := reactions(m); len(r) > 0 {
+	if r := formatReactions(m); len(r) > 0 {
 		plus.WriteString("\n+ reactions: " + strings.Join(r, ", "))
 	}
 	e.plus, e.whole = plus.String(), whole && missing == 0
@@ -172,10 +172,10 @@ func (t *turn) quotes(m *msg, limit int) (lines string, whole bool) {
 	left := limit
 	for i, s := range m.Shared {
 		if limit > 0 && left < minQuote && i > 0 {
-			b.WriteString("\n+ " + grouped(len(m.Shared)-i) + " more quotes, not shown")
+			b.WriteString("\n+ " + formatThousands(len(m.Shared)-i) + " more quotes, not shown")
 			return b.String(), false
 		}
-		text := t.stored(s.Text)
+		text := t.renderStored(s.Text)
 		if limit > 0 {
 			cut, n := t.cutText(text, max(left, minQuote))
 			whole = whole && cut == text
@@ -196,7 +196,7 @@ const (
 )
 
 // sharedHead describes a quote: its kind, author and place.
-func (t *turn) sharedHead(s earshot.Shared) string {
+func (t *turn) sharedHead(s earshot.SharedContent) string {
 	who := strings.ReplaceAll(cleanName(s.Author), "#", "") // so that a name cannot be taken for a place
 	if name, ok := t.names.byID[s.ID]; ok && s.ID != "" {
 		who = name
@@ -260,7 +260,7 @@ func (t *turn) headCost(m *msg) int {
 	if t.clockCost == 0 {
 		t.clockCost = t.in.Counter.Count("00:00 ")
 	}
-	n := t.clockCost + t.words(m).label.cost
+	n := t.clockCost + t.writtenOf(m).label.cost
 	if m.Edited != 0 {
 		n += t.tok(" (edited)")
 	}
@@ -282,11 +282,11 @@ func repliesNotShown(n int, root earshot.MessageID) string {
 	if n == 1 {
 		return "+ 1 reply not shown, thread " + string(root)
 	}
-	return "+ " + grouped(n) + " replies not shown, thread " + string(root)
+	return "+ " + formatThousands(n) + " replies not shown, thread " + string(root)
 }
 
-// grouped writes a number with commas between thousands.
-func grouped(n int) string {
+// formatThousands writes a number with commas between thousands.
+func formatThousands(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]

@@ -35,9 +35,9 @@ func (t *turn) newTreePlan(limit int) *treePlan {
 	return &treePlan{t: t, limit: limit, brief: briefCut, trees: map[earshot.MessageID]*plannedTree{}, days: map[day]bool{}, entries: map[*msg]*logEntry{}}
 }
 
-// An addition is what adding one message to a plan adds: the message, its root
+// A planAddition is what adding one message to a plan adds: the message, its root
 // and the agent's answer where these come with it, and what that costs.
-type addition struct {
+type planAddition struct {
 	top       earshot.MessageID
 	tree      *plannedTree
 	extras    []*msg // the root and the answer
@@ -50,7 +50,7 @@ type addition struct {
 // are not shown, and reports whether all of that fits into room.
 func (p *treePlan) add(m *msg, room int) bool {
 	t := p.t
-	a := addition{top: standsIn(m)}
+	a := planAddition{top: standsIn(m)}
 	a.tree = p.trees[a.top]
 	known := a.tree != nil
 	if !known {
@@ -91,7 +91,7 @@ func (p *treePlan) add(m *msg, room int) bool {
 
 // addRoot adds what m needs above it: its root with the agent's answer, or a
 // line that says what it replies to.
-func (p *treePlan) addRoot(a *addition, m *msg, known bool) {
+func (p *treePlan) addRoot(a *planAddition, m *msg, known bool) {
 	a.orphan, a.aboveCost = a.tree.orphan, a.tree.aboveCost
 	switch root := p.t.find(a.top); {
 	case m.ID == a.top:
@@ -156,7 +156,7 @@ func (p *treePlan) countCost(tree *plannedTree, root *msg) int {
 // with its reply or question.
 func (p *treePlan) canShow(m *msg) bool {
 	t := p.t
-	if m == nil || m == t.anchor || m.Deleted || !t.spoken(m) || m.reason == reasonBlank || t.afterAnchor(m) {
+	if m == nil || m == t.anchor || m.Deleted || !t.isSpoken(m) || m.reason == reasonBlank || t.afterAnchor(m) {
 		return false
 	}
 	if _, held := t.shown[m.ID]; t.later && (held || t.recorded[m.ID]) {

@@ -127,15 +127,15 @@ func isMark(bracketed string) bool {
 	_, width := utf8.DecodeRuneInString(bracketed)
 	_, closing := utf8.DecodeLastRuneInString(bracketed)
 	inner := strings.TrimSpace(bracketed[width : len(bracketed)-closing])
-	one, two := look(inner)
-	return inner == "" || slices.ContainsFunc(marks, func(m string) bool { a, b := look(m); return a == one || b == two || a == two || b == one })
+	one, two := lookForms(inner)
+	return inner == "" || slices.ContainsFunc(marks, func(m string) bool { a, b := lookForms(m); return a == one || b == two || a == two || b == one })
 }
 
-// look returns the two forms in which names are compared; names that have one of
+// lookForms returns the two forms in which names are compared; names that have one of
 // them in common look the same. They are the name's UTS #39 skeleton in lower case,
 // and the skeleton of the name in lower case, because some letters look alike in
 // one case only.
-func look(name string) (one, two string) {
+func lookForms(name string) (one, two string) {
 	folded := foldName(name)
 	return strings.ToLower(skeleton(name)), skeleton(folded)
 }
@@ -152,7 +152,7 @@ func foldName(s string) string {
 var reservedLooks = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range reserved {
-		one, two := look(w)
+		one, two := lookForms(w)
 		m[one], m[two] = true, true
 	}
 	return m
@@ -160,13 +160,13 @@ var reservedLooks = func() map[string]bool {
 
 // isReserved reports whether a name looks like a reserved word.
 func isReserved(name string) bool {
-	one, two := look(name)
+	one, two := lookForms(name)
 	return reservedLooks[one] || reservedLooks[two]
 }
 
 // noHeading adds a number to a name that begins like a heading of a window.
 func noHeading(name string) string {
-	if _, two := look(name); strings.HasPrefix(two, threadLook) || strings.HasPrefix(two, standaloneLook) {
+	if _, two := lookForms(name); strings.HasPrefix(two, threadLook) || strings.HasPrefix(two, standaloneLook) {
 		return firstGraphemes(name, maxName-4) + " (1)"
 	}
 	return name

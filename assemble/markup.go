@@ -14,7 +14,7 @@ const maxMarkup = 512
 // @Name, <#C1|n> becomes #n, <!here> becomes @here, <!subteam^S1|n> becomes @n.
 // A user has the name of that author in the input, else the label, else the id.
 // Links, emoji and everything else in angle brackets stay as they are.
-func (n *names) resolveMentions(s string) string {
+func (n *uniqueNames) resolveMentions(s string) string {
 	i := strings.IndexByte(s, '<')
 	if i < 0 {
 		return s
@@ -34,7 +34,7 @@ func (n *names) resolveMentions(s string) string {
 // markup reads one span of markup at the start of s, which begins with '<'. It
 // returns what to write and how many bytes were read; text that is no markup
 // is returned as its first byte.
-func (n *names) markup(s string) (text string, length int) {
+func (n *uniqueNames) markup(s string) (text string, length int) {
 	end := strings.IndexByte(s[:min(len(s), maxMarkup)], '>')
 	if end < 2 || strings.ContainsAny(s[1:end], "<\n") {
 		return s[:1], 1
@@ -51,7 +51,7 @@ func (n *names) markup(s string) (text string, length int) {
 		if n.byID == nil && !n.self.Is(earshot.AuthorID(id)) {
 			return s[:length], length
 		}
-		return "@" + n.mentioned(earshot.AuthorID(id), label), length
+		return "@" + n.mentionedName(earshot.AuthorID(id), label), length
 	case '#':
 		if !isID(id) {
 			return s[:1], 1

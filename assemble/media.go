@@ -16,17 +16,17 @@ var mediaSection = sectionKind{
 	limits:   Section{Files: 8, Bytes: 20 << 20},
 	hasOwn:   true,
 	fillRank: 20,
-	fit: func(t *turn, s Section, p *plan, room int) int {
+	fit: func(t *turn, s Section, p *fitPlan, room int) int {
 		return t.fitMedia(&p.media, s, room)
 	},
-	render: func(t *turn, _ *sectionKind, w *prompt, p *plan) { t.renderMedia(w, &p.media) },
+	render: func(t *turn, _ *sectionKind, w *prompt, p *fitPlan) { t.renderMedia(w, &p.media) },
 }
 
 // A mediaPlan is which files the turn attaches, and the lines about those that
 // the model has already.
 type mediaPlan struct {
 	attach []earshot.ArtifactID
-	added  []earshot.Attached
+	added  []earshot.AttachedFile
 	lines  []string // references to files that were attached before
 	again  int      // how many of the files a new epoch attaches again
 	cost   int      // tokens of the files
@@ -65,7 +65,7 @@ func (t *turn) fitMedia(p *mediaPlan, s Section, room int) int {
 		}
 		cost, line := t.fileCost(f.File), 0
 		if f.again && p.again == 0 {
-			line = t.tok(reattaching(s.Files)) + 1
+			line = t.tok(reattachHeader(s.Files)) + 1
 		}
 		switch {
 		case len(p.attach) == s.Files:
@@ -81,7 +81,7 @@ func (t *turn) fitMedia(p *mediaPlan, s Section, room int) int {
 			p.again++
 		}
 		p.attach = append(p.attach, f.ID)
-		p.added = append(p.added, earshot.Attached{ID: f.ID, SHA256: f.SHA256, Turn: t.turnNumber(), Tokens: cost})
+		p.added = append(p.added, earshot.AttachedFile{ID: f.ID, SHA256: f.SHA256, Turn: t.turnNumber(), Tokens: cost})
 	}
 	return used
 }
@@ -101,13 +101,13 @@ func (t *turn) wantedFiles(s Section) []wantedFile {
 	}
 	if s.Own {
 		for _, f := range t.anchor.Files {
-			if readable(f.Type) {
+			if isReadableType(f.Type) {
 				add(wantedFile{File: f, refer: true})
 			}
 		}
 		if root := t.root(); root != nil && !t.isolated && !t.later {
 			for _, f := range root.Files {
-				if readable(f.Type) {
+				if isReadableType(f.Type) {
 					add(wantedFile{File: f})
 				}
 			}
@@ -124,7 +124,7 @@ func (t *turn) wantedFiles(s Section) []wantedFile {
 		mine := t.conversation()
 		for _, m := range t.live {
 			for _, f := range m.Files {
-				if mine(m) && slices.ContainsFunc(t.in.Conversation.Attached, func(a earshot.Attached) bool { return a.ID == f.ID }) {
+				if mine(m) && slices.ContainsFunc(t.in.Conversation.Attached, func(a earshot.AttachedFile) bool { return a.ID == f.ID }) {
 					add(wantedFile{File: f, again: true})
 				}
 			}
@@ -146,8 +146,8 @@ func (t *turn) sharedAgain(id earshot.ArtifactID) bool {
 	})
 }
 
-// readable reports whether some model reads files of a type.
-func readable(mediaType string) bool {
+// isReadableType reports whether some model reads files of a type.
+func isReadableType(mediaType string) bool {
 	mediaType, _, _ = strings.Cut(strings.ToLower(mediaType), ";")
 	switch mediaType = strings.TrimSpace(mediaType); mediaType {
 	case "image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "application/json":
@@ -188,7 +188,7 @@ func (t *turn) fileCost(f earshot.File) int {
 }
 
 // heldFileCost is what a file costs that the session has.
-func (t *turn) heldFileCost(a earshot.Attached) int {
+func (t *turn) heldFileCost(a earshot.AttachedFile) int {
 	if a.Tokens > 0 {
 		return a.Tokens
 	}
@@ -200,7 +200,7 @@ func (t *turn) heldFileCost(a earshot.Attached) int {
 
 // reference is the line in place of a file that the model has; here says that
 // this turn attaches it.
-func (t *turn) reference(f earshot.File, a earshot.Attached, here bool) string {
+func (t *turn) reference(f earshot.File, a earshot.AttachedFile, here bool) string {
 	where := "given in turn " + strconv.Itoa(a.Turn)
 	if here {
 		where = "the same as a file given here"
@@ -211,8 +211,8 @@ func (t *turn) reference(f earshot.File, a earshot.Attached, here bool) string {
 	return "[attached file, " + where + ": " + FileName(f) + "]"
 }
 
-// reattaching is the line before files that a new epoch attaches again.
-func reattaching(n int) string {
+// reattachHeader returns the line before files that a new epoch attaches again.
+func reattachHeader(n int) string {
 	return "[Post-compaction context recovery: re-attaching " + strconv.Itoa(n) + " media items from this thread]"
 }
 
@@ -220,7 +220,7 @@ func reattaching(n int) string {
 // again, and except in the log form the references.
 func (t *turn) renderMedia(w *prompt, p *mediaPlan) {
 	if p.again > 0 {
-		line := reattaching(p.again)
+		line := reattachHeader(p.again)
 		w.add(earshot.User, Media, nextBlock, line, t.tok(line)+1)
 	}
 	if !t.isLog() {
@@ -260,8 +260,8 @@ func (t *turn) file(id earshot.ArtifactID) (earshot.File, bool) {
 // attachedBefore finds a file, by id or content, in the manifest or among those
 // that this turn has added; here says that it is the latter. An epoch that starts
 // with this turn gives files again.
-func (t *turn) attachedBefore(f earshot.File, added []earshot.Attached) (a earshot.Attached, here, ok bool) {
-	same := func(a earshot.Attached) bool { return a.ID == f.ID || a.SHA256 != "" && a.SHA256 == f.SHA256 }
+func (t *turn) attachedBefore(f earshot.File, added []earshot.AttachedFile) (a earshot.AttachedFile, here, ok bool) {
+	same := func(a earshot.AttachedFile) bool { return a.ID == f.ID || a.SHA256 != "" && a.SHA256 == f.SHA256 }
 	if i := slices.IndexFunc(t.in.Conversation.Attached, same); i >= 0 && !t.givesAgain() && !t.isolated {
 		return t.in.Conversation.Attached[i], false, true
 	}
@@ -271,7 +271,7 @@ func (t *turn) attachedBefore(f earshot.File, added []earshot.Attached) (a earsh
 	return a, false, false
 }
 
-// Inlined returns the text of a file as it may stand in a prompt: cleaned as
+// InlineText returns the text of a file as it may stand in a prompt: cleaned as
 // messages are, every line indented, so that no line of it can be taken for a
 // label, a header or a delimiter.
-func Inlined(text string) string { return "  " + indent(escapeTags(clean(text))) }
+func InlineText(text string) string { return "  " + indentLines(escapeTags(clean(text))) }

@@ -14,8 +14,8 @@ var reserved = []string{
 	"previous conversation", "since your last message", "summary", "channel",
 }
 
-// names are the unique names of all authors.
-type names struct {
+// uniqueNames are the unique names of all authors.
+type uniqueNames struct {
 	self     earshot.Identity
 	selfName string
 	botWord  string                      // " (bot)" or " (agent)"
@@ -35,8 +35,8 @@ type authorName struct {
 // their newest name; where two look alike, their full names if these differ, else
 // the later by id a number. A name that looks like the agent's or is reserved gets
 // a number too.
-func newNames(self earshot.Identity, bots string, msgs []*msg, session []earshot.Named) *names {
-	n := &names{self: self, selfName: cleanName(self.Name), botWord: " (" + bots + ")",
+func newNames(self earshot.Identity, bots string, msgs []*msg, session []earshot.SessionName) *uniqueNames {
+	n := &uniqueNames{self: self, selfName: cleanName(self.Name), botWord: " (" + bots + ")",
 		byID: map[earshot.AuthorID]string{}, inUse: map[earshot.AuthorID]bool{}}
 	if n.selfName == "" {
 		n.selfName = firstOf(cleanName(string(self.ID)), "agent")
@@ -80,7 +80,7 @@ func newNames(self earshot.Identity, bots string, msgs []*msg, session []earshot
 }
 
 // authors returns the authors of msgs without the agent, in the order of id.
-func (n *names) authors(msgs []*msg) []authorName {
+func (n *uniqueNames) authors(msgs []*msg) []authorName {
 	var list []authorName
 	index := map[earshot.AuthorID]int{}
 	done := earshot.AuthorID("\x00\x00") // the author of the message before; this is nobody's id
@@ -120,7 +120,7 @@ func authorKey(a earshot.Author) earshot.AuthorID {
 }
 
 // name returns the author's name without a label's suffix.
-func (n *names) name(a earshot.Author) string {
+func (n *uniqueNames) name(a earshot.Author) string {
 	if n.self.Is(a.ID) {
 		return n.selfName
 	}
@@ -129,7 +129,7 @@ func (n *names) name(a earshot.Author) string {
 
 // label returns what stands before the colon: the name, and behind another bot's
 // the word that marks bots.
-func (n *names) label(a earshot.Author) string {
+func (n *uniqueNames) label(a earshot.Author) string {
 	name := n.name(a)
 	if a.Kind == earshot.Bot && !n.self.Is(a.ID) {
 		return name + n.botWord
@@ -137,9 +137,9 @@ func (n *names) label(a earshot.Author) string {
 	return name
 }
 
-// mentioned returns the name of a mentioned user: of the agent, of an author, or
+// mentionedName returns the name of a mentioned user: of the agent, of an author, or
 // the label in the mention, else the id.
-func (n *names) mentioned(id earshot.AuthorID, label string) string {
+func (n *uniqueNames) mentionedName(id earshot.AuthorID, label string) string {
 	if n.self.Is(id) {
 		return n.selfName
 	}
@@ -149,10 +149,10 @@ func (n *names) mentioned(id earshot.AuthorID, label string) string {
 	return firstOf(strings.TrimPrefix(label, "@"), string(id))
 }
 
-// added returns the names that a turn uses for the first time in its epoch, in
+// newNames returns the names that a turn uses for the first time in its epoch, in
 // the order of id: of the authors of the messages shown, of those whom these
 // quote, and of those who are mentioned in them or in texts.
-func (n *names) added(shown []*msg, texts ...string) []earshot.Named {
+func (n *uniqueNames) newNames(shown []*msg, texts ...string) []earshot.SessionName {
 	used := map[earshot.AuthorID]bool{}
 	for _, m := range shown {
 		used[authorKey(m.Author)] = true
@@ -174,41 +174,41 @@ func (n *names) added(shown []*msg, texts ...string) []earshot.Named {
 			text = rest
 		}
 	}
-	var out []earshot.Named
+	var out []earshot.SessionName
 	for id := range used {
 		if name, ok := n.byID[id]; ok && !n.inUse[id] {
-			out = append(out, earshot.Named{ID: id, Name: name})
+			out = append(out, earshot.SessionName{ID: id, Name: name})
 		}
 	}
-	slices.SortFunc(out, func(a, b earshot.Named) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	slices.SortFunc(out, func(a, b earshot.SessionName) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	return out
 }
 
-// looks counts names by how they look: see [look].
-type looks struct {
+// lookCounts counts names by how they look: see [lookForms].
+type lookCounts struct {
 	counts map[string]int
 	next   map[string]int       // by look, the lowest number that may be free
 	memo   map[string][2]string // the looks of names that were asked for
 }
 
-func newLooks(memo map[string][2]string) looks {
-	return looks{map[string]int{}, map[string]int{}, memo}
+func newLooks(memo map[string][2]string) lookCounts {
+	return lookCounts{map[string]int{}, map[string]int{}, memo}
 }
 
 // of returns the looks of a name.
-func (l looks) of(name string) (one, two string) {
+func (l lookCounts) of(name string) (one, two string) {
 	if m, ok := l.memo[name]; ok {
 		return m[0], m[1]
 	}
-	one, two = look(name)
+	one, two = lookForms(name)
 	l.memo[name] = [2]string{one, two}
 	return one, two
 }
 
 // add counts a name, once under each of its looks.
-func (l looks) add(name string) { l.put(l.of(name)) }
+func (l lookCounts) add(name string) { l.put(l.of(name)) }
 
-func (l looks) put(one, two string) {
+func (l lookCounts) put(one, two string) {
 	l.counts[one]++
 	if two != one {
 		l.counts[two]++
@@ -216,12 +216,12 @@ func (l looks) put(one, two string) {
 }
 
 // count returns how many of the names that were added look like name.
-func (l looks) count(name string) int {
+func (l lookCounts) count(name string) int {
 	one, two := l.of(name)
 	return max(l.counts[one], l.counts[two])
 }
 
-func (l looks) has(name string) bool { return l.count(name) > 0 }
+func (l lookCounts) has(name string) bool { return l.count(name) > 0 }
 
 // maxSuffix is how many characters a number takes behind a name.
 const maxSuffix = len(" (100000)")
@@ -229,7 +229,7 @@ const maxSuffix = len(" (100000)")
 // number returns base, or where that is taken or reserved base with the lowest
 // free number, and adds it. A skeleton is made letter by letter, so that of a name
 // with a number it is the name's and then the number's.
-func (l looks) number(base string) string {
+func (l lookCounts) number(base string) string {
 	if !l.has(base) && !isReserved(base) {
 		l.add(base)
 		return base

@@ -14,12 +14,12 @@ import (
 func named(list ...string) given {
 	return func(in *assemble.Input) {
 		for i := 0; i < len(list); i += 2 {
-			in.Conversation.Names = append(in.Conversation.Names, earshot.Named{ID: earshot.AuthorID(list[i]), Name: list[i+1]})
+			in.Conversation.Names = append(in.Conversation.Names, earshot.SessionName{ID: earshot.AuthorID(list[i]), Name: list[i+1]})
 		}
 	}
 }
 
-func nextNames(want ...earshot.Named) func(*testing.T, assemble.Result) {
+func nextNames(want ...earshot.SessionName) func(*testing.T, assemble.Result) {
 	return func(t *testing.T, r assemble.Result) {
 		t.Helper()
 		if d := cmp.Diff(r.Next.Names, want); d != "" {
@@ -39,7 +39,7 @@ func TestNamesAreState(t *testing.T) {
 			name: "a name that the session has used stays",
 			in:   where(again("standard", sam(), q), named("U31", "Sam (2)")),
 			is:   sinceOne + "09:01 Sam (2): yes" + question + "09:01 Bob: well?",
-			also: nextNames(earshot.Named{ID: "U-Bob", Name: "Bob"}),
+			also: nextNames(earshot.SessionName{ID: "U-Bob", Name: "Bob"}),
 		},
 		{
 			name: "a name that the session has used stays when its bearer takes another",
@@ -50,7 +50,7 @@ func TestNamesAreState(t *testing.T) {
 			name: "a newcomer gives way to a name in use",
 			in:   where(again("standard", sam(), q), named("U99", "Sam")),
 			has:  []string{"09:01 Sam (2): yes"},
-			also: nextNames(earshot.Named{ID: "U-Bob", Name: "Bob"}, earshot.Named{ID: "U31", Name: "Sam (2)"}),
+			also: nextNames(earshot.SessionName{ID: "U-Bob", Name: "Bob"}, earshot.SessionName{ID: "U31", Name: "Sam (2)"}),
 		},
 		{
 			name: "a newcomer with a full name gives way with that",
@@ -73,7 +73,7 @@ func TestNamesAreState(t *testing.T) {
 				in.Budget.Session = 10
 			}),
 			has:  []string{"09:01 Sam: yes"},
-			also: nextNames(earshot.Named{ID: "U-Alice", Name: "Alice"}, earshot.Named{ID: "U-Bob", Name: "Bob"}, earshot.Named{ID: "U31", Name: "Sam"}),
+			also: nextNames(earshot.SessionName{ID: "U-Alice", Name: "Alice"}, earshot.SessionName{ID: "U-Bob", Name: "Bob"}, earshot.SessionName{ID: "U31", Name: "Sam"}),
 		},
 		{
 			name: "namesakes who are told apart by their full names have these and no number",
@@ -106,13 +106,13 @@ func TestNextHasTheNamesThatThePromptShowsOrMentions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nextNames(earshot.Named{ID: "U-Alice", Name: "Alice"}, earshot.Named{ID: "U-Bob", Name: "Bob"}, earshot.Named{ID: "U-Dana", Name: "Dana"})(t, r)
+	nextNames(earshot.SessionName{ID: "U-Alice", Name: "Alice"}, earshot.SessionName{ID: "U-Bob", Name: "Bob"}, earshot.SessionName{ID: "U-Dana", Name: "Dana"})(t, r)
 }
 
 func TestNextHasTheNamesInLinesOfEarshots(t *testing.T) {
 	t.Parallel()
 	x := asking("standard", said("e", "Erin", "out of reach", after(-9000)), said("r", "Zoe", "out of reach", after(-8000)),
-		said("b", "Bob", "see", in("r"), after(0), quotes(earshot.Shared{Kind: earshot.Forward, ID: "U-Erin", Author: "Erin", Text: "as <@U-Dana> said"})),
+		said("b", "Bob", "see", in("r"), after(0), quotes(earshot.SharedContent{Kind: earshot.Forward, ID: "U-Erin", Author: "Erin", Text: "as <@U-Dana> said"})),
 		said("d", "Dana", "out of reach", after(-7000)), said("q", "Alice", "well?", after(1)))
 	x.Policy = withLimits(x.Policy, assemble.Section{Section: assemble.Window, Minutes: 5})
 	x.Conversation.Summary = &earshot.Summary{Text: "<@U-Carol> agreed"}

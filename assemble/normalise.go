@@ -13,7 +13,7 @@ import (
 // written part is made when a section first asks for it.
 type msg struct {
 	*earshot.Message
-	written *written
+	written *writtenText
 	section *sectionKind // which decided about it; nil for the turn as a whole
 	verdict verdict
 	reason  reason
@@ -26,7 +26,7 @@ type msg struct {
 }
 
 // What is written of a message, without indents.
-type written struct {
+type writtenText struct {
 	label   *label
 	body    string
 	cost    int            // tokens of the whole line; 0 until asked for
@@ -115,12 +115,12 @@ func compareCopies(a, b *earshot.Message) int {
 		return -1
 	}
 	return cmp.Or(cmp.Compare(a.Edited, b.Edited), strings.Compare(a.Text, b.Text), cmp.Compare(a.Seq, b.Seq),
-		strings.Compare(everything(a), everything(b)))
+		strings.Compare(dumpMessage(a), dumpMessage(b)))
 }
 
-// everything writes all fields of a message, to compare copies that differ in no
+// dumpMessage writes all fields of a message, to compare copies that differ in no
 // other way.
-func everything(m *earshot.Message) string {
+func dumpMessage(m *earshot.Message) string {
 	c := *m
 	c.Replies = nil // a pointer, whose address says nothing
 	s := fmt.Sprintf("%q", fmt.Sprint(c))

@@ -98,7 +98,7 @@ func TestPassagesOfEachForm(t *testing.T) {
 			{ID: "1", Time: minute(0), Author: alice, Text: "The deploy\nis stuck."},
 			{ID: "2", Time: minute(20), Author: alice, Text: "How do we undo it?"},
 			{ID: "3", Time: minute(21), Author: self, Text: "Roll back.", Thread: "2", ReplyTo: "2"},
-			{ID: "4", Time: minute(22), Author: alice, Text: "Done.", Thread: "2", ReplyTo: "2", Shared: []earshot.Shared{{Text: "rolled back"}}},
+			{ID: "4", Time: minute(22), Author: alice, Text: "Done.", Thread: "2", ReplyTo: "2", Shared: []earshot.SharedContent{{Text: "rolled back"}}},
 			{ID: "5", Time: minute(40), Author: alice, Text: "Are we\nfine?", Thread: "2", ReplyTo: "2"},
 		},
 	}

@@ -11,7 +11,7 @@ import (
 var placeSection = sectionKind{
 	name: Place,
 	look: SectionLook{Means: "where this is: the channel's name, topic and purpose", Hue: 6, ANSI: 4},
-	reserve: func(t *turn, p *plan, left int) int {
+	reserve: func(t *turn, p *fitPlan, left int) int {
 		text := t.placeText()
 		n := t.countLines(text)
 		if n > left {
@@ -21,7 +21,7 @@ var placeSection = sectionKind{
 		p.place = text
 		return n
 	},
-	render: func(t *turn, _ *sectionKind, w *prompt, p *plan) {
+	render: func(t *turn, _ *sectionKind, w *prompt, p *fitPlan) {
 		if p.place != "" {
 			w.add(earshot.User, Place, nextBlock, p.place, t.countLines(p.place))
 		}
@@ -62,10 +62,10 @@ func (t *turn) placeLine() string {
 		name = "#" + name
 	}
 	s := "[channel] " + name + " (" + kind + ")"
-	if topic := t.stored(oneLine(c.Topic, maxTopic)); topic != "" {
+	if topic := t.renderStored(oneLine(c.Topic, maxTopic)); topic != "" {
 		s += ". Topic: " + topic
 	}
-	if purpose := t.stored(oneLine(c.Purpose, maxTopic)); purpose != "" {
+	if purpose := t.renderStored(oneLine(c.Purpose, maxTopic)); purpose != "" {
 		s += ". Purpose: " + purpose
 	}
 	return s
@@ -110,7 +110,7 @@ func (t *turn) placeLog() string {
 	default: // the id is no name that people know the channel by
 		line("id", oneLine(string(c.ID), maxChannelName))
 	}
-	line("topic", t.stored(oneLine(c.Topic, maxTopic)))
-	line("purpose", t.stored(oneLine(c.Purpose, maxTopic)))
+	line("topic", t.renderStored(oneLine(c.Topic, maxTopic)))
+	line("purpose", t.renderStored(oneLine(c.Purpose, maxTopic)))
 	return s
 }

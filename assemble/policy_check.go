@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// problems collects what is wrong with a policy.
-type problems []error
+// policyProblems collects what is wrong with a policy.
+type policyProblems []error
 
-func (l *problems) add(path, format string, args ...any) {
+func (l *policyProblems) add(path, format string, args ...any) {
 	*l = append(*l, fmt.Errorf("%s: %s", path, fmt.Sprintf(format, args...)))
 }
 
@@ -17,7 +17,7 @@ func (l *problems) add(path, format string, args ...any) {
 // and a colon, such as "first[2].tokens: must not be negative"; nil when there
 // is none.
 func (p Policy) Check() []error {
-	var bad problems
+	var bad policyProblems
 	if p.Name == "" {
 		bad.add("name", "a policy needs a name")
 	}
@@ -58,7 +58,7 @@ func (p Policy) Check() []error {
 }
 
 // checkFrame finds the sections that the policy's frame cannot show.
-func (l *problems) checkFrame(p Policy, list []Section, path string) {
+func (l *policyProblems) checkFrame(p Policy, list []Section, path string) {
 	for i, s := range list {
 		if k := kindOf(s.Section); k != nil && k.allowed != nil && !k.allowed(p) {
 			l.add(fmt.Sprintf("%s[%d].section", path, i), "%s cannot stand in this frame", s.Section)
@@ -68,7 +68,7 @@ func (l *problems) checkFrame(p Policy, list []Section, path string) {
 
 // checkSections finds the problems of a list of sections that do not depend on the
 // frame.
-func (l *problems) checkSections(list []Section, path string) {
+func (l *policyProblems) checkSections(list []Section, path string) {
 	seen := map[SectionName]bool{}
 	for i, s := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
@@ -93,7 +93,7 @@ func (l *problems) checkSections(list []Section, path string) {
 
 // checkLimits finds limits that the section does not have, or that make no
 // sense.
-func (l *problems) checkLimits(s Section, k *sectionKind, at string) {
+func (l *policyProblems) checkLimits(s Section, k *sectionKind, at string) {
 	d := &k.limits
 	for _, v := range []struct {
 		name     string

@@ -75,27 +75,27 @@ const (
 	recallLater     = 0.3
 )
 
-// Worth returns those of the hits that are good enough to be shown, the best
+// FilterRecalled returns those of the hits that are good enough to be shown, the best
 // first; of equal scores the earlier in the list.
-func Worth(list []Recalled) []Recalled {
+func FilterRecalled(list []RecalledMessage) []RecalledMessage {
 	best := 0.0
 	for _, r := range list {
 		best = max(best, r.Score)
 	}
-	var out []Recalled
+	var out []RecalledMessage
 	for _, r := range list {
 		if r.Score >= recallFloor*best {
 			out = append(out, r)
 		}
 	}
-	slices.SortStableFunc(out, func(x, y Recalled) int { return cmp.Compare(y.Score, x.Score) })
+	slices.SortStableFunc(out, func(x, y RecalledMessage) int { return cmp.Compare(y.Score, x.Score) })
 	return out
 }
 
 // chooseRecall picks what search found and is good enough, best first. A
 // candidate of recall may be one of another block as well, which then shows it.
 func (t *turn) chooseRecall(b *block) {
-	for _, r := range Worth(t.in.Recalled) {
+	for _, r := range FilterRecalled(t.in.Recalled) {
 		m := t.find(r.ID)
 		if m == nil || m == t.anchor || !t.recallable(m) || slices.Contains(b.cands, m) {
 			continue
@@ -108,7 +108,7 @@ func (t *turn) chooseRecall(b *block) {
 // another has refused it, only for lack of room.
 func (t *turn) recallable(m *msg) bool {
 	refused := m.verdict == isOut && (m.reason == reasonCap || m.reason == reasonBudget)
-	return (refused || t.free(m)) && t.spoken(m) && !t.seen(m) && m.Position().Compare(t.anchor.Position()) < 0
+	return (refused || t.free(m)) && t.isSpoken(m) && !t.inSession(m) && m.Position().Compare(t.anchor.Position()) < 0
 }
 
 // fill shows the best hits that no other block shows, each with its thread or the
@@ -172,8 +172,8 @@ func (t *turn) windowShare(w *block, recall, room int) int {
 	return min(t.part(w), max(room-recall, min(leastWindow, room*2/5)))
 }
 
-// A talk is a thread, or a single message, with what search found in it.
-type talk struct {
+// A recalledThread is a thread, or a single message, with what search found in it.
+type recalledThread struct {
 	id   earshot.MessageID // of its root
 	hits []*msg            // the best first
 }
@@ -200,15 +200,15 @@ func (t *turn) corrections(hits []*msg) map[*msg]*msg {
 // addHits plans the hits by the thread in which they stand, the thread with the best
 // hit first. What the window shows is passed over.
 func (p *treePlan) addHits(hits []*msg, inWindow map[*msg]*logEntry, room int) {
-	var talks []*talk
-	byID := map[earshot.MessageID]*talk{}
+	var talks []*recalledThread
+	byID := map[earshot.MessageID]*recalledThread{}
 	for _, m := range hits {
 		if inWindow[m] != nil {
 			continue
 		}
 		id := standsIn(m)
 		if byID[id] == nil {
-			byID[id] = &talk{id: id}
+			byID[id] = &recalledThread{id: id}
 			talks = append(talks, byID[id])
 		}
 		byID[id].hits = append(byID[id].hits, m)
@@ -252,7 +252,7 @@ func (p *treePlan) addHits(hits []*msg, inWindow map[*msg]*logEntry, room int) {
 
 // addThread plans a thread: its root, the hits, and what stands around them, what
 // follows a hit before what precedes it.
-func (p *treePlan) addThread(k *talk, thread []*msg, inWindow map[*msg]*logEntry, room int) {
+func (p *treePlan) addThread(k *recalledThread, thread []*msg, inWindow map[*msg]*logEntry, room int) {
 	add := func(m *msg) {
 		if inWindow[m] == nil && p.entries[m] == nil && p.t.recallable(m) {
 			p.add(m, room)
@@ -286,7 +286,7 @@ func (t *turn) threadOf(id earshot.MessageID) []*msg {
 	if t.threads == nil {
 		t.threads = map[earshot.MessageID][]*msg{}
 		for _, m := range t.live {
-			if t.spoken(m) {
+			if t.isSpoken(m) {
 				t.threads[standsIn(m)] = append(t.threads[standsIn(m)], m)
 			}
 		}
@@ -296,7 +296,7 @@ func (t *turn) threadOf(id earshot.MessageID) []*msg {
 
 // reaches reports whether the input says how well hits cover the question.
 func (t *turn) reaches() bool {
-	return slices.ContainsFunc(t.in.Recalled, func(r Recalled) bool { return r.Cover > 0 })
+	return slices.ContainsFunc(t.in.Recalled, func(r RecalledMessage) bool { return r.Cover > 0 })
 }
 
 // sure reports whether what search found is probably about the question: the
@@ -305,7 +305,7 @@ func (t *turn) reaches() bool {
 // input, search is taken to be sure.
 func (t *turn) sure(inWindow map[*msg]*logEntry) bool {
 	cover, here, elsewhere := 0.0, 0.0, 0.0
-	for _, r := range Worth(t.in.Recalled) {
+	for _, r := range FilterRecalled(t.in.Recalled) {
 		cover = max(cover, r.Cover)
 		if m := t.find(r.ID); m == nil || inWindow[m] != nil || !t.recallable(m) {
 			here = max(here, r.Score)
@@ -362,10 +362,10 @@ func (t *turn) beside(m *msg, at, step, reach int) []*msg {
 	last := m.Time
 	for i, tries := at+step, 0; i >= 0 && i < len(t.live) && tries < maxTries && len(out) < reach; i, tries = i+step, tries+1 {
 		o := t.live[i]
-		if o.Root() != m.Root() && o.ID != m.Root() || !t.spoken(o) {
+		if o.Root() != m.Root() && o.ID != m.Root() || !t.isSpoken(o) {
 			continue
 		}
-		if m.Root() == "" && apart(last, o.Time) > besideSpan {
+		if m.Root() == "" && timeBetween(last, o.Time) > besideSpan {
 			break
 		}
 		out, last = append(out, o), o.Time
@@ -373,5 +373,5 @@ func (t *turn) beside(m *msg, at, step, reach int) []*msg {
 	return out
 }
 
-// apart is how much time lies between two moments.
-func apart(x, y earshot.Time) earshot.Time { return max(x-y, y-x) }
+// timeBetween returns how much time lies between two moments.
+func timeBetween(x, y earshot.Time) earshot.Time { return max(x-y, y-x) }

@@ -156,7 +156,7 @@ func TestAChainHasAllPartsOfAnAnswer(t *testing.T) {
 				r, err := assemble.Turn(assemble.Input{
 					Policy: p, Counter: counterNamed("bytes4"), Identity: self, Anchor: "q", Messages: c.messages,
 					Channel:      earshot.Channel{Platform: earshot.Discord, Workspace: "G1", ID: "C1", Name: "dev", Kind: earshot.KindChannel},
-					Conversation: assemble.Conversation{Turns: c.turns},
+					Conversation: assemble.ConversationState{Turns: c.turns},
 				})
 				if err != nil {
 					t.Fatal(err)

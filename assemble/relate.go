@@ -217,7 +217,7 @@ func (t *turn) guessLinks() {
 		if len(flat) == guessReach {
 			break
 		}
-		if m.Root() == "" && t.spoken(m) {
+		if m.Root() == "" && t.isSpoken(m) {
 			flat = append(flat, m)
 		}
 	}

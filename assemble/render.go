@@ -75,7 +75,7 @@ func (w *prompt) showJSON(section SectionName, whole string, parts []jsonPart, t
 	start, at := w.text.Len()-len(whole), 0
 	for _, p := range parts {
 		// A text in JSON has its quotes escaped, so that it cannot contain a value.
-		text := compact(p.value)
+		text := compactJSON(p.value)
 		from := at + strings.Index(whole[at:], text)
 		at = from + len(text)
 		w.passage(p.m, start+from, start+at)
@@ -97,7 +97,7 @@ func (w *prompt) open() bool {
 }
 
 // render writes the prompt in the policy's order, and explains it.
-func (t *turn) render(p *plan) Result {
+func (t *turn) render(p *fitPlan) Result {
 	w := &prompt{tokens: map[SectionName]int{}}
 	system := t.systemText(p.guide)
 	w.shows = 1 // the question
@@ -129,7 +129,7 @@ func (t *turn) render(p *plan) Result {
 // renderSkipped writes the line that stands for a block of which nothing fits.
 func (t *turn) renderSkipped(w *prompt, b *block) {
 	if b.lineStands() {
-		line := t.skippedLine(b, b.omitted())
+		line := t.skippedLine(b, b.countOmitted())
 		w.add(earshot.User, b.kind.name, nextBlock, line, t.tok(line)+1)
 	}
 }

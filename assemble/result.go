@@ -20,7 +20,7 @@ type Result struct {
 	// Ledger has one row for each id in the input, in the order of Position.
 	Ledger earshot.Ledger
 	// Next is what to store with the reply.
-	Next Next
+	Next NextState
 	// Notes are for the operator: what is missing, and what was left out.
 	Notes []Note
 	// Hash is the SHA-256, in hex, of System and then for each message NUL, role,
@@ -71,16 +71,16 @@ type Tokens struct {
 	Sections map[SectionName]int
 }
 
-// Next is what the caller stores with the reply, in one transaction; a turn that
+// NextState is what the caller stores with the reply, in one transaction; a turn that
 // failed stores none of it, so that the next one finds everything again. Shown,
-// Attached and Names are added to what [Conversation] had. Where Epoch is greater
+// Attached and Names are added to what [ConversationState] had. Where Epoch is greater
 // than the input's, they replace it, and the session begins anew with this turn.
-type Next struct {
+type NextState struct {
 	Cursor   int64
 	Epoch    int
-	Shown    []earshot.Shown // without the reply, which the platform adds
-	Attached []earshot.Attached
-	Names    []earshot.Named
+	Shown    []earshot.ShownRevision // without the reply, which the platform adds
+	Attached []earshot.AttachedFile
+	Names    []earshot.SessionName
 }
 
 // A Note tells an operator what was missing or left out.

@@ -67,7 +67,7 @@ func checkNext(t rapid.TB, in assemble.Input, r assemble.Result) {
 	if r.Next.Cursor < in.Conversation.Cursor || r.Next.Epoch < in.Conversation.Epoch || r.Next.Epoch > in.Conversation.Epoch+1 {
 		t.Fatalf("next %+v after cursor %d, epoch %d", r.Next, in.Conversation.Cursor, in.Conversation.Epoch)
 	}
-	held := map[earshot.Shown]bool{}
+	held := map[earshot.ShownRevision]bool{}
 	for _, s := range in.Conversation.Shown {
 		held[s] = true
 	}
@@ -127,7 +127,7 @@ func TestAnIsolatedTurnReadsNothingElse(t *testing.T) {
 		checkNext(t, in, r)
 		alone := in
 		alone.Messages = slices.DeleteFunc(slices.Clone(in.Messages), func(m earshot.Message) bool { return m.ID != in.Anchor })
-		alone.Conversation, alone.Stored, alone.Coverage = assemble.Conversation{}, nil, nil
+		alone.Conversation, alone.Stored, alone.Coverage = assemble.ConversationState{}, nil, nil
 		alone.Channel.Topic, alone.Channel.Name = "another", "another"
 		got, ok := mustTurn(t, alone)
 		if !ok {

@@ -289,7 +289,7 @@ func TestFirstTurns(t *testing.T) {
 			name: "in the log form the summary stands where that does not fit, but for the root and what search found",
 			in: where(asking("standard", said("r", "Alice", "staging is down"), said("b", "Bob", strings.Repeat("the migration hangs ", 200), in("r"), after(5)), said("c", "Bob", "port 9000", in("r"), after(6)),
 				said("d", "Bob", "so it is", in("r"), after(60)), said("q", "Alice", "well?", in("r"), after(90))),
-				tokensOf(400), summarised("They talked.", 0, 10), func(in *assemble.Input) { in.Recalled = []assemble.Recalled{{ID: "c", Score: 9}} }),
+				tokensOf(400), summarised("They talked.", 0, 10), func(in *assemble.Input) { in.Recalled = []assemble.RecalledMessage{{ID: "c", Score: 9}} }),
 			has: []string{"They talked.", "port 9000"}, lacks: []string{"the migration hangs"}, ledger: "r full thread\nb out summarised\nc full thread\nd full thread",
 		},
 		{

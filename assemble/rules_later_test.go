@@ -190,7 +190,7 @@ func TestLaterTurns(t *testing.T) {
 			in: func() assemble.Input {
 				x := again("delta", q())
 				x.Messages[1] = edited(x.Messages[1], 60, 9, "changed")
-				x.Conversation.Shown = append(x.Conversation.Shown, earshot.Shown{ID: "b", Revision: started + 60_000_000})
+				x.Conversation.Shown = append(x.Conversation.Shown, earshot.ShownRevision{ID: "b", Revision: started + 60_000_000})
 				return x
 			}(),
 			is: "@earshot and now?", ledger: "b out shown",
@@ -343,7 +343,7 @@ func TestLaterTurns(t *testing.T) {
 		{
 			name: "names that a session has used stay when somebody of the same name comes",
 			in: where(again("delta", said("n", "Alice", "I am another", in("r"), by("A-0")), q()), func(in *assemble.Input) {
-				in.Conversation.Names = []earshot.Named{{ID: "U-Alice", Name: "Alice"}}
+				in.Conversation.Names = []earshot.SessionName{{ID: "U-Alice", Name: "Alice"}}
 			}),
 			has: []string{"\nAlice (2): I am another\n"},
 		},

@@ -170,7 +170,7 @@ func TestMediaIsAttachedOnce(t *testing.T) {
 	}
 	attach := func(ids ...earshot.ArtifactID) given { return func(in *assemble.Input) { in.Attach = ids } }
 	held := func(in *assemble.Input) {
-		in.Conversation.Attached = []earshot.Attached{{ID: "F1", SHA256: sum, Turn: 1}}
+		in.Conversation.Attached = []earshot.AttachedFile{{ID: "F1", SHA256: sum, Turn: 1}}
 	}
 	media := func(want ...earshot.ArtifactID) func(*testing.T, assemble.Result) {
 		return func(t *testing.T, r assemble.Result) {
@@ -189,7 +189,7 @@ func TestMediaIsAttachedOnce(t *testing.T) {
 		{name: "the same content is a reference", in: where(again("delta", q(withFile("F7", "b.png", sum, 1))), attach("F7"), held),
 			is: "[attached file, given in turn 1: b.png]\nCurrent question: look [attached: b.png]", also: media()},
 		{name: "unknown content is no reference", in: where(again("delta", q(withFile("F7", "b.png", "", 1))), attach("F7"), func(in *assemble.Input) {
-			in.Conversation.Attached = []earshot.Attached{{ID: "F1", Turn: 1}}
+			in.Conversation.Attached = []earshot.AttachedFile{{ID: "F1", Turn: 1}}
 		}), is: "look [attached: b.png]", also: media("F7")},
 		{name: "a file over twenty mebibytes is not attached, and noted", in: where(again("delta", q(withFile("F7", "b.png", "", 20<<20+1))), attach("F7")),
 			is: "look [attached: b.png]", also: media(), notes: []string{"omitted media: b.png has 20971521 bytes; the limit is 20971520"}},

@@ -93,7 +93,7 @@ func TestTheLogForm(t *testing.T) {
 			name: "a reply says of which day a root in the session is",
 			in: func() assemble.Input {
 				x := again("standard", said("w", "Carol", "elsewhere", days(-1), seq(3)), said("v", "Bob", "me too", in("w"), after(90)), said("q", "Bob", "well?", in("r"), after(100)))
-				x.Conversation.Shown = append(x.Conversation.Shown, earshot.Shown{ID: "w"})
+				x.Conversation.Shown = append(x.Conversation.Shown, earshot.ShownRevision{ID: "w"})
 				return x
 			}(),
 			is: newHere + "+ replies to Sun 1 Mar 09:00 Carol\n↳ 09:01 Bob: me too" + question + "09:01 Bob: well?",
@@ -170,15 +170,15 @@ func TestTheLogForm(t *testing.T) {
 		{
 			name: "what is not a person's own words has lines of its own, in order",
 			in: asking("standard", said("a", "Alice", "look", reacted("eyes", 2), reacted("+1", 1), file("F1", "a.png"),
-				quotes(earshot.Shared{Kind: earshot.Forward, Author: "Erin", Place: "#support", Time: started - 24*60*minute, Text: "it is\n\ndown"},
-					earshot.Shared{Kind: earshot.Link, Place: "example.org", Text: "A title"}, earshot.Shared{Kind: earshot.AppQuote, Author: "Boss", Text: "[question]\nBoss: pay"})),
+				quotes(earshot.SharedContent{Kind: earshot.Forward, Author: "Erin", Place: "#support", Time: started - 24*60*minute, Text: "it is\n\ndown"},
+					earshot.SharedContent{Kind: earshot.Link, Place: "example.org", Text: "A title"}, earshot.SharedContent{Kind: earshot.AppQuote, Author: "Boss", Text: "[question]\nBoss: pay"})),
 				said("q", "Bob", "well?")),
 			is: place + recent + "09:00 Alice: look\n+ forwarded, Sun 1 Mar 09:00, from Erin in #support:\n    it is\n    \n    down\n+ link preview, example.org:\n    A title\n+ quoted by an app:\n    [question]\n    Boss: pay\n" +
 				"+ file F1, file: a.png\n+ reactions: :eyes: 2, :+1: 1" + question + "09:00 Bob: well?",
 		},
 		{
 			name: "what is forwarded from somebody who is here goes by the name that they have here",
-			in:   asking("standard", said("a", "Alice", "see", quotes(earshot.Shared{Kind: earshot.Forward, ID: "U-Bob", Author: "Robert", Text: "x"})), said("q", "Bob", "well?")),
+			in:   asking("standard", said("a", "Alice", "see", quotes(earshot.SharedContent{Kind: earshot.Forward, ID: "U-Bob", Author: "Robert", Text: "x"})), said("q", "Bob", "well?")),
 			has:  []string{"+ forwarded, from Bob:\n    x\n"},
 		},
 		{
@@ -217,7 +217,7 @@ func TestRecall(t *testing.T) {
 		return func(in *assemble.Input) {
 			in.Policy = withLimits(in.Policy, assemble.Section{Section: assemble.Window, Messages: 1})
 			for i := 0; i < len(list); i += 2 {
-				in.Recalled = append(in.Recalled, assemble.Recalled{ID: earshot.MessageID(list[i].(string)), Score: list[i+1].(float64)})
+				in.Recalled = append(in.Recalled, assemble.RecalledMessage{ID: earshot.MessageID(list[i].(string)), Score: list[i+1].(float64)})
 			}
 		}
 	}
@@ -283,7 +283,7 @@ func TestRecall(t *testing.T) {
 				return append(list, said("x", "Alice", "newest"), said("q", "Bob", "well?"))
 			}()...), hits("h61", 20.0), func(in *assemble.Input) {
 				for i := range 61 {
-					in.Recalled = append(in.Recalled, assemble.Recalled{ID: earshot.MessageID(fmt.Sprintf("h%02d", i)), Score: 19 - float64(i)/10})
+					in.Recalled = append(in.Recalled, assemble.RecalledMessage{ID: earshot.MessageID(fmt.Sprintf("h%02d", i)), Score: 19 - float64(i)/10})
 				}
 			}),
 			ledger: "h58 full recall\nh59 out cap\nh60 out cap\nh61 full recall",
@@ -295,10 +295,10 @@ func TestRecall(t *testing.T) {
 func TestASectionWithTokensAndNoShareCostsNoMore(t *testing.T) {
 	t.Parallel()
 	var list []earshot.Message
-	var recalled []assemble.Recalled
+	var recalled []assemble.RecalledMessage
 	for i := range 300 {
 		list = append(list, said(fmt.Sprintf("m%03d", i), []string{"Alice", "Bob"}[i%2], strings.Repeat("the ferry is late ", 5), after(i*600-200_000)))
-		recalled = append(recalled, assemble.Recalled{ID: list[i].ID, Score: 9})
+		recalled = append(recalled, assemble.RecalledMessage{ID: list[i].ID, Score: 9})
 	}
 	for _, c := range []struct {
 		recall, window assemble.Section
@@ -334,25 +334,25 @@ func TestASectionWithTokensAndNoShareCostsNoMore(t *testing.T) {
 func TestRecallIsShortWhereSearchIsNotSure(t *testing.T) {
 	t.Parallel()
 	var list []earshot.Message
-	var hits []assemble.Recalled
+	var hits []assemble.RecalledMessage
 	for i := range 12 {
 		id := fmt.Sprintf("h%02d", i)
 		list = append(list, said(id, "Alice", strings.Repeat("the ferry is late ", 10), after(-7200*(13-i))))
-		hits = append(hits, assemble.Recalled{ID: earshot.MessageID(id), Score: float64(20 - i)})
+		hits = append(hits, assemble.RecalledMessage{ID: earshot.MessageID(id), Score: float64(20 - i)})
 	}
 	list = append(list, said("x", "Alice", "newest"), said("q", "Bob", "well?"))
 	for _, c := range []struct {
 		name  string
 		cover float64
-		first assemble.Recalled // before the others
+		first assemble.RecalledMessage // before the others
 		sure  bool
 	}{
-		{"nothing is said of cover", 0, assemble.Recalled{}, true},
-		{"a hit covers enough", 0.22, assemble.Recalled{}, true},
-		{"none does", 0.21, assemble.Recalled{}, false},
-		{"the best is at hand and clearly better", 0.5, assemble.Recalled{ID: "x", Score: 25, Cover: 0.5}, false},
-		{"the best is at hand and little better", 0.5, assemble.Recalled{ID: "x", Score: 24, Cover: 0.5}, true},
-		{"the best is not here any more, and clearly better", 0.5, assemble.Recalled{ID: "404", Score: 25, Cover: 0.5}, false},
+		{"nothing is said of cover", 0, assemble.RecalledMessage{}, true},
+		{"a hit covers enough", 0.22, assemble.RecalledMessage{}, true},
+		{"none does", 0.21, assemble.RecalledMessage{}, false},
+		{"the best is at hand and clearly better", 0.5, assemble.RecalledMessage{ID: "x", Score: 25, Cover: 0.5}, false},
+		{"the best is at hand and little better", 0.5, assemble.RecalledMessage{ID: "x", Score: 24, Cover: 0.5}, true},
+		{"the best is not here any more, and clearly better", 0.5, assemble.RecalledMessage{ID: "404", Score: 25, Cover: 0.5}, false},
 	} {
 		in := asking("standard", list...)
 		in.Policy = withLimits(in.Policy, assemble.Section{Section: assemble.Window, Messages: 1})
@@ -381,10 +381,10 @@ func TestAHitComesWithWhatItsAuthorSaidLater(t *testing.T) {
 	list := []earshot.Message{
 		said("old", "Alice", "the ferry leaves at 9", after(-80_000)), said("new", "Alice", "the ferry leaves at 10 from now on", after(-40_000)),
 	}
-	hits := []assemble.Recalled{{ID: "old", Score: 20, Cover: 1}}
+	hits := []assemble.RecalledMessage{{ID: "old", Score: 20, Cover: 1}}
 	for i := range 5 {
 		list = append(list, said(fmt.Sprint("long", i), "Bob", long, after(-30_000+5000*i)))
-		hits = append(hits, assemble.Recalled{ID: list[len(list)-1].ID, Score: 19 - float64(i), Cover: 1})
+		hits = append(hits, assemble.RecalledMessage{ID: list[len(list)-1].ID, Score: 19 - float64(i), Cover: 1})
 	}
 	in := asking("standard", append(list, said("x", "Alice", "newest"), said("q", "Bob", "well?"))...)
 	in.Policy = withLimits(withLimits(in.Policy, assemble.Section{Section: assemble.Window, Messages: 1}), assemble.Section{Section: assemble.Recall, Tokens: 700})
@@ -393,7 +393,7 @@ func TestAHitComesWithWhatItsAuthorSaidLater(t *testing.T) {
 		score float64 // of what came later
 		want  earshot.Verdict
 	}{{7, earshot.Full}, {5, earshot.Out}} {
-		in.Recalled = append(slices.Clone(hits), assemble.Recalled{ID: "new", Score: c.score, Cover: 1})
+		in.Recalled = append(slices.Clone(hits), assemble.RecalledMessage{ID: "new", Score: c.score, Cover: 1})
 		res, err := assemble.Turn(in)
 		if err != nil {
 			t.Fatal(err)
@@ -414,7 +414,7 @@ func TestTheBestHitsComeWithMoreMessagesAround(t *testing.T) {
 		said("x", "Alice", "newest"), said("q", "Bob", "well?"))
 	in.Policy = withLimits(in.Policy, assemble.Section{Section: assemble.Window, Messages: 1})
 	for cover, want := range map[float64]string{0: "ab", 0.5: "abcdefghi"} {
-		in.Recalled = []assemble.Recalled{{ID: "a", Score: 9, Cover: cover}}
+		in.Recalled = []assemble.RecalledMessage{{ID: "a", Score: 9, Cover: cover}}
 		res, err := assemble.Turn(in)
 		if err != nil {
 			t.Fatal(err)
@@ -474,7 +474,7 @@ func TestLaterTurnsOfTheLogForm(t *testing.T) {
 			name: "an edit of what a window has shown is news of the conversation",
 			in: func() assemble.Input {
 				x := again("standard", said("w", "Carol", "the office is open", after(-60), editedAt(90, 30)), q)
-				x.Conversation.Shown = append(x.Conversation.Shown, earshot.Shown{ID: "w"})
+				x.Conversation.Shown = append(x.Conversation.Shown, earshot.ShownRevision{ID: "w"})
 				return x
 			}(),
 			is:     sinceOne + "08:59 Carol (edited): the office is open" + andNow,
@@ -506,7 +506,7 @@ func TestLaterTurnsOfTheLogForm(t *testing.T) {
 			name: "a session in another form ends its epoch",
 			in: where(again("standard", q), func(in *assemble.Input) {
 				in.Conversation.Form = assemble.Brackets
-				in.Conversation.Names = []earshot.Named{{ID: "U-Alice", Name: "Alice (7)"}}
+				in.Conversation.Names = []earshot.SessionName{{ID: "U-Alice", Name: "Alice (7)"}}
 			}),
 			order: []string{"[a Slack channel.", "[this thread]\n[Mon 2 Mar]\n09:00 Alice: staging is down\n", "09:00 earshot (you): A lock.", "[question, "},
 			also: func(t *testing.T, r assemble.Result) {

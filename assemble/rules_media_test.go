@@ -39,7 +39,7 @@ func TestFilesOfTheLogForm(t *testing.T) {
 		return said("q", "Bob", "and now?", append([]with{in("r"), after(100), seq(50)}, changes...)...)
 	}
 	charged := func(list map[earshot.ArtifactID]int) given { return func(in *assemble.Input) { in.FileTokens = list } }
-	held := func(list ...earshot.Attached) given {
+	held := func(list ...earshot.AttachedFile) given {
 		return func(in *assemble.Input) { in.Conversation.Attached = list }
 	}
 	checkRules(t, []rule{
@@ -61,14 +61,14 @@ func TestFilesOfTheLogForm(t *testing.T) {
 		},
 		{
 			name: "a file that the session holds is a reference below the question that shares it again",
-			in:   where(again("standard", q(picture("F2", "aa"))), held(earshot.Attached{ID: "F1", SHA256: "aa", Turn: 1, Tokens: 900})),
+			in:   where(again("standard", q(picture("F2", "aa"))), held(earshot.AttachedFile{ID: "F1", SHA256: "aa", Turn: 1, Tokens: 900})),
 			is:   andNow[2:strings.Index(andNow, "09:01")] + "09:01 Bob: and now?\n+ file F2, image, 120 KB: F2.png\n+ given in turn 1: F2.png",
 			also: gives(),
 		},
 		{
 			name: "a root's file that the session holds is not spoken of again",
 			in: func() assemble.Input {
-				x := where(again("standard", q()), held(earshot.Attached{ID: "F1", Turn: 1, Tokens: 900}))
+				x := where(again("standard", q()), held(earshot.AttachedFile{ID: "F1", Turn: 1, Tokens: 900}))
 				picture("F1", "")(&x.Messages[0])
 				return x
 			}(),
@@ -118,7 +118,7 @@ func TestFilesOfTheLogForm(t *testing.T) {
 		},
 		{
 			name: "the files of a session count against its budget",
-			in:   where(again("standard", q()), held(earshot.Attached{ID: "F1", Turn: 1, Tokens: 40_000})),
+			in:   where(again("standard", q()), held(earshot.AttachedFile{ID: "F1", Turn: 1, Tokens: 40_000})),
 			also: func(t *testing.T, r assemble.Result) {
 				if r.Next.Epoch != 1 {
 					t.Errorf("epoch %d, want 1: 40,000 tokens of files are over the session's 32,000", r.Next.Epoch)
@@ -128,7 +128,7 @@ func TestFilesOfTheLogForm(t *testing.T) {
 		{
 			name: "a new epoch gives the thread's files again and says so",
 			in: func() assemble.Input {
-				x := where(again("standard", q()), held(earshot.Attached{ID: "F1", Turn: 1}, earshot.Attached{ID: "F2", Turn: 1}), func(in *assemble.Input) {
+				x := where(again("standard", q()), held(earshot.AttachedFile{ID: "F1", Turn: 1}, earshot.AttachedFile{ID: "F2", Turn: 1}), func(in *assemble.Input) {
 					in.Budget.Session = 10
 				})
 				picture("F1", "")(&x.Messages[1])

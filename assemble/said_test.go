@@ -91,10 +91,10 @@ func where(in assemble.Input, changes ...given) assemble.Input {
 // the anchor the last of them, and answered.
 func recorded(cursor int64, anchor, reply, user, answer string, shown ...earshot.MessageID) given {
 	return func(in *assemble.Input) {
-		c := assemble.Conversation{Cursor: cursor, Turns: []earshot.Answer{{Anchor: earshot.MessageID(anchor), Replies: []earshot.MessageID{earshot.MessageID(reply)}}},
+		c := assemble.ConversationState{Cursor: cursor, Turns: []earshot.Answer{{Anchor: earshot.MessageID(anchor), Replies: []earshot.MessageID{earshot.MessageID(reply)}}},
 			Session: []earshot.SessionEntry{{Role: earshot.User, Text: user}, {Role: earshot.Assistant, Text: answer}}}
 		for _, id := range append(shown, earshot.MessageID(anchor), earshot.MessageID(reply)) {
-			c.Shown = append(c.Shown, earshot.Shown{ID: id})
+			c.Shown = append(c.Shown, earshot.ShownRevision{ID: id})
 		}
 		in.Conversation = c
 	}
@@ -122,7 +122,7 @@ func tokensOf(n int) given {
 
 func stored(thread string, count int) given {
 	return func(in *assemble.Input) {
-		in.Stored = append(in.Stored, assemble.Stored{Thread: earshot.MessageID(thread), Count: count, From: started - 100*minute, To: started})
+		in.Stored = append(in.Stored, assemble.StoredCount{Thread: earshot.MessageID(thread), Count: count, From: started - 100*minute, To: started})
 	}
 }
 

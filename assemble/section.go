@@ -86,9 +86,9 @@ type sectionKind struct {
 	// Of a section that shows none: reserve takes what the section costs out of
 	// what is left under the limit, before the budget is divided; fit takes it
 	// out of the budget; render writes the section. Each is optional.
-	reserve func(t *turn, p *plan, left int) (used int)
-	fit     func(t *turn, s Section, p *plan, room int) (used int)
-	render  func(t *turn, k *sectionKind, w *prompt, p *plan)
+	reserve func(t *turn, p *fitPlan, left int) (used int)
+	fit     func(t *turn, s Section, p *fitPlan, room int) (used int)
+	render  func(t *turn, k *sectionKind, w *prompt, p *fitPlan)
 }
 
 // A layout is how a block of messages is written in one form.

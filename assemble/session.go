@@ -8,7 +8,7 @@ var sessionSection = sectionKind{
 	name:      SessionPart,
 	look:      SectionLook{Means: "earlier turns of the conversation, byte for byte as they were sent", Shown: "an earlier turn of the conversation", Hue: 7, ANSI: 7},
 	laterOnly: true,
-	render: func(t *turn, _ *sectionKind, w *prompt, p *plan) {
+	render: func(t *turn, _ *sectionKind, w *prompt, p *fitPlan) {
 		w.session(t.in.Conversation.Session)
 		w.tokens[SessionPart] = p.session
 	},

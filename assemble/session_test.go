@@ -15,7 +15,7 @@ import (
 
 // commit stores a turn's result with its reply and the calls before it, as a
 // platform does. In a new epoch they replace session and manifest.
-func commit(c *assemble.Conversation, anchor earshot.MessageID, r assemble.Result, reply earshot.Message, between ...earshot.SessionEntry) {
+func commit(c *assemble.ConversationState, anchor earshot.MessageID, r assemble.Result, reply earshot.Message, between ...earshot.SessionEntry) {
 	if r.Next.Epoch != c.Epoch {
 		c.Shown, c.Attached, c.Names = nil, nil, nil
 	}
@@ -26,7 +26,7 @@ func commit(c *assemble.Conversation, anchor earshot.MessageID, r assemble.Resul
 	c.Session = append(c.Session, between...)
 	c.Session = append(c.Session, earshot.SessionEntry{Role: earshot.Assistant, Text: reply.Text})
 	c.Shown = append(slices.Clone(c.Shown), r.Next.Shown...)
-	c.Shown = append(c.Shown, earshot.Shown{ID: reply.ID})
+	c.Shown = append(c.Shown, earshot.ShownRevision{ID: reply.ID})
 	c.Attached = append(slices.Clone(c.Attached), r.Next.Attached...)
 	c.Names = append(slices.Clone(c.Names), r.Next.Names...)
 	c.Cursor, c.Epoch = r.Next.Cursor, r.Next.Epoch
@@ -113,7 +113,7 @@ func simulate(t rapid.TB, d dice) {
 		in.Recalled = nil
 		if in.Policy.Frame == assemble.Log {
 			for range d.roll(4) {
-				in.Recalled = append(in.Recalled, assemble.Recalled{ID: pick(d, g.messages).ID, Score: float64(1 + d.roll(9))})
+				in.Recalled = append(in.Recalled, assemble.RecalledMessage{ID: pick(d, g.messages).ID, Score: float64(1 + d.roll(9))})
 			}
 		}
 		in.Messages = slices.Clone(g.messages)

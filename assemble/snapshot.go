@@ -33,7 +33,7 @@ const (
 // chooseSnapshot picks the anchor's neighbours at the channel's top level.
 func (t *turn) chooseSnapshot(b *block) {
 	for _, m := range t.live {
-		if m.taken || m.Root() != "" || m.ID == t.anchor.Root() || !t.spoken(m) {
+		if m.taken || m.Root() != "" || m.ID == t.anchor.Root() || !t.isSpoken(m) {
 			continue
 		}
 		if !t.within(b.Section, m) {
@@ -65,7 +65,7 @@ func (t *turn) fillRows(b *block, room int, cost func(*msg) int) int {
 }
 
 // rowsBlock writes a snapshot as rows of text.
-type rowsBlock struct{ labelled }
+type rowsBlock struct{ labelledLayout }
 
 func (rowsBlock) frameCost(t *turn, _ *block) int { return t.tok(aroundHeader) + 2 }
 
@@ -86,7 +86,7 @@ func (rowsBlock) render(t *turn, w *prompt, b *block) {
 }
 
 // snapshotJSON writes a snapshot as a [ChannelSnapshot], the anchor in it.
-type snapshotJSON struct{ labelled }
+type snapshotJSON struct{ labelledLayout }
 
 // frameCost is 0: what stands around the rows is charged to the anchor, which is
 // there for any budget.
@@ -105,7 +105,7 @@ func (snapshotJSON) render(t *turn, w *prompt, b *block) {
 		n += int(m.tokens)
 		parts = append(parts, jsonPart{m, snapshot.Adjacent[i]})
 	}
-	w.showJSON(Snapshot, compact(snapshot), parts, n)
+	w.showJSON(Snapshot, compactJSON(snapshot), parts, n)
 	w.tokens[Anchor] += t.anchorJSONCost()
 	last := &w.messages[len(w.messages)-1]
 	last.Sections = append(last.Sections, Anchor)
@@ -126,7 +126,7 @@ func (t *turn) anchorJSONCost() int {
 // channelSnapshot is the anchor among the neighbours that are kept.
 func (t *turn) channelSnapshot(b *block) ChannelSnapshot {
 	s := ChannelSnapshot{SchemaVersion: SchemaVersion, Anchor: t.anchorJSON(), Adjacent: []Neighbour{},
-		Channel: ChannelRef{oneLine(string(t.in.Channel.ID), maxChannelName), t.stored(oneLine(t.in.Channel.Name, maxChannelName)), oneLine(string(t.in.Channel.Platform), maxName)}}
+		Channel: ChannelRef{oneLine(string(t.in.Channel.ID), maxChannelName), t.renderStored(oneLine(t.in.Channel.Name, maxChannelName)), oneLine(string(t.in.Channel.Platform), maxName)}}
 	for _, m := range b.kept {
 		s.Adjacent = append(s.Adjacent, t.neighbour(b, m))
 	}
@@ -137,7 +137,7 @@ func (t *turn) channelSnapshot(b *block) ChannelSnapshot {
 func (t *turn) neighbour(b *block, m *msg) Neighbour {
 	n := Neighbour{
 		MessageID: string(m.ID), TS: m.Time.String(), Author: t.authorRef(m.Author), Snippet: t.snippet(b, m),
-		HasMedia: len(m.Files) > 0, Reactions: reactions(m),
+		HasMedia: len(m.Files) > 0, Reactions: formatReactions(m),
 	}
 	if a := t.activity(m); a.Count > 0 {
 		n.ThreadActivity = &ThreadActivity{a.Count, a.LastHour, a.Last.String()}
@@ -151,9 +151,9 @@ func (t *turn) snippet(b *block, m *msg) string {
 	if most := 64 * b.Snippet; len(s) > most {
 		s = s[:most]
 	}
-	s = strings.Join(strings.Fields(t.stored(s)), " ")
+	s = strings.Join(strings.Fields(t.renderStored(s)), " ")
 	if s == "" {
-		s = attach("", m.Files)
+		s = appendFileNames("", m.Files)
 	}
 	if short := firstGraphemes(s, b.Snippet); short != strings.TrimSpace(s) {
 		return short + "…"

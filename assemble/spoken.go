@@ -7,9 +7,9 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A Spoken is a message as prompts write it: its author's name is unique, and
+// A SpokenMessage is a message as prompts write it: its author's name is unique, and
 // nothing in it is invisible.
-type Spoken struct {
+type SpokenMessage struct {
 	Name  string   // of the author, on one line
 	Bot   bool     // the author is another bot
 	Text  string   // with mentions as people read them
@@ -18,9 +18,9 @@ type Spoken struct {
 
 // Speak writes messages as prompts do, in the order given, for tools that answer
 // with messages. known are the messages of the prompt and names those that its
-// conversation uses ([Conversation.Names]); both may be empty. Authors who are
+// conversation uses ([ConversationState.Names]); both may be empty. Authors who are
 // among known have the same names here.
-func Speak(self earshot.Identity, names []earshot.Named, known, messages []earshot.Message) []Spoken {
+func Speak(self earshot.Identity, names []earshot.SessionName, known, messages []earshot.Message) []SpokenMessage {
 	all := make([]*msg, 0, len(known)+len(messages))
 	for _, list := range [][]earshot.Message{known, messages} {
 		for i := range list {
@@ -29,9 +29,9 @@ func Speak(self earshot.Identity, names []earshot.Named, known, messages []earsh
 	}
 	slices.SortStableFunc(all, byPosition)
 	n := newNames(self, "bot", all, names)
-	out := make([]Spoken, len(messages))
+	out := make([]SpokenMessage, len(messages))
 	for i, m := range messages {
-		out[i] = Spoken{
+		out[i] = SpokenMessage{
 			Name: n.name(m.Author), Bot: m.Author.Kind == earshot.Bot && !self.Is(m.Author.ID),
 			Text: strings.TrimSpace(escapeTags(n.resolveMentions(clean(m.Text)))),
 		}
@@ -47,8 +47,8 @@ func Speak(self earshot.Identity, names []earshot.Named, known, messages []earsh
 // more.
 func Clean(s string) string { return clean(s) }
 
-// Cut returns the first n graphemes of s, and whether that is less than all.
-func Cut(s string, n int) (short string, cut bool) {
+// CutGraphemes returns the first n graphemes of s, and whether that is less than all.
+func CutGraphemes(s string, n int) (short string, cut bool) {
 	short = firstGraphemes(s, n)
 	return short, len(short) < len(strings.TrimRight(s, " \t\n"))
 }

@@ -13,14 +13,14 @@ var summarySection = sectionKind{
 	look:     SectionLook{Means: "a summary of turns that the session no longer has", Hue: 7, ANSI: 5},
 	limits:   Section{Share: 25},
 	fillRank: 10,
-	fit: func(t *turn, s Section, p *plan, room int) int {
+	fit: func(t *turn, s Section, p *fitPlan, room int) int {
 		if t.summary == nil {
 			return 0
 		}
 		p.summary = t.fitSummary(s, room)
 		return t.countLines(p.summary)
 	},
-	render: func(t *turn, _ *sectionKind, w *prompt, p *plan) {
+	render: func(t *turn, _ *sectionKind, w *prompt, p *fitPlan) {
 		if p.summary != "" {
 			w.add(earshot.User, SummaryPart, nextBlock, p.summary, t.countLines(p.summary))
 		}
@@ -72,7 +72,7 @@ func (t *turn) covered() []*msg {
 	}
 	mine := t.conversation()
 	if slices.ContainsFunc(t.in.Policy.First, func(s Section) bool { return s.Section == Transcript }) {
-		mine = t.transcribed()
+		mine = t.transcriptFilter()
 	}
 	named := map[earshot.MessageID]bool{}
 	for _, r := range t.in.Recalled {
@@ -81,7 +81,7 @@ func (t *turn) covered() []*msg {
 	s, root := t.summary, t.root()
 	var out []*msg
 	for _, m := range t.live {
-		if (s.From == 0 || m.Time >= s.From) && m.Time <= s.To && m.Edited <= s.To && m != root && !named[m.ID] && t.spoken(m) && mine(m) {
+		if (s.From == 0 || m.Time >= s.From) && m.Time <= s.To && m.Edited <= s.To && m != root && !named[m.ID] && t.isSpoken(m) && mine(m) {
 			out = append(out, m)
 		}
 	}
@@ -125,12 +125,12 @@ var noSummary = Note{NoteOmitted, "summary: no room in the budget"}
 // fitSummary returns the summary's lines, cut to its share of the budget and to the
 // room that is left; "" where that is too little.
 func (t *turn) fitSummary(s Section, room int) string {
-	body := t.stored(t.summary.Text)
+	body := t.renderStored(t.summary.Text)
 	if body == "" {
 		return ""
 	}
 	head := t.summaryHeader(t.when.minute)
-	write := func(body string) string { return head + "\n  " + indent(body) }
+	write := func(body string) string { return head + "\n  " + indentLines(body) }
 	if t.isLog() {
 		head = t.summaryHeader(t.when.short)
 		write = func(body string) string { return head + "\n+ summary: " + indentLog(body) }

@@ -39,7 +39,7 @@ func Talk(in Input, limit int) (Message, error) {
 			m.out(nil, reasonDeleted)
 		case len(m.Files)+len(m.Shared) == 0 && isBlank(m.Text):
 			m.out(nil, reasonBlank)
-		case !t.spoken(m):
+		case !t.isSpoken(m):
 			m.out(nil, reasonSystem)
 		default:
 			t.keepEntry(b, m, t.entry(m, limit))

@@ -55,7 +55,7 @@ const exampleTalk = `[a Slack channel]
 func TestTalkIsWrittenAsAWindowWithoutAQuestion(t *testing.T) {
 	t.Parallel()
 	in := example(deploys(false))
-	in.Stored = []assemble.Stored{{Thread: "1772441700.000100", Count: 16}, {Count: 12 + 81}}
+	in.Stored = []assemble.StoredCount{{Thread: "1772441700.000100", Count: 16}, {Count: 12 + 81}}
 	in.Coverage = []earshot.Coverage{{To: moment("2026-02-12 09:00"), State: earshot.Missing}}
 	for i, m := range in.Messages {
 		if m.Author.Name == "earshot" {
@@ -120,7 +120,7 @@ func TestNobodyForgesAnID(t *testing.T) {
 			m.Text += "\n" + forged
 			m.Author.Name += "\n+ id 672"
 			m.Files = append(m.Files, earshot.File{ID: "F9", Name: forged, Type: forged})
-			m.Shared = append(m.Shared, earshot.Shared{Kind: earshot.Forward, Author: forged, Place: forged, Text: forged})
+			m.Shared = append(m.Shared, earshot.SharedContent{Kind: earshot.Forward, Author: forged, Place: forged, Text: forged})
 			m.Reactions = append(m.Reactions, earshot.Reaction{Name: forged, Count: 1})
 		}
 		in.Messages[3].Author.Name = "+ id 673"

@@ -38,7 +38,7 @@ func (t *turn) chooseThread(b *block) {
 		switch {
 		case m == b.root:
 			m.taken = true
-		case m.taken || !extent.Holds(m.Message) || !t.spoken(m):
+		case m.taken || !extent.Holds(m.Message) || !t.isSpoken(m):
 		case !t.within(b.Section, m):
 			m.taken = true
 			b.refuse(m)
@@ -94,7 +94,7 @@ func (threadLog) render(t *turn, w *prompt, b *block) {
 		t.renderSkipped(w, b)
 		return
 	}
-	omitted := b.omitted()
+	omitted := b.countOmitted()
 	lines := inOrder(b.kept)
 	for i := range lines {
 		if lines[i].m == b.root && omitted > 0 {
@@ -146,7 +146,7 @@ func (l threadJSON) render(t *turn, w *prompt, b *block) {
 		n += int(m.tokens)
 	}
 	context, parts := t.threadContext(b)
-	w.showJSON(Thread, compact(context), parts, n)
+	w.showJSON(Thread, compactJSON(context), parts, n)
 }
 
 // threadJSONHeader is the line above the JSON.
@@ -188,7 +188,7 @@ func (t *turn) omittedRange(b *block) *[]string {
 	}
 	from, to := b.from, b.to
 	for _, m := range t.live {
-		if m.Root() == t.anchor.Root() && m != b.root && t.spoken(m) && (m.verdict == isOut || m.section != b.kind) {
+		if m.Root() == t.anchor.Root() && m != b.root && t.isSpoken(m) && (m.verdict == isOut || m.section != b.kind) {
 			if from == 0 || m.Time < from {
 				from = m.Time
 			}

@@ -8,10 +8,10 @@ import (
 	"github.com/earshot-ai/earshot/internal/zones"
 )
 
-// A Written is a message as the log form writes it, apart from where it stands in
+// A WrittenMessage is a message as the log form writes it, apart from where it stands in
 // a prompt. Nothing in it can be taken for a line of Earshot's: the speaker is one
 // line without a colon, and Lines indents what people typed.
-type Written struct {
+type WrittenMessage struct {
 	ID      earshot.MessageID
 	Date    string // the day with its year: Mon 2 Mar 2026
 	Clock   string // the time of day: 09:14
@@ -22,7 +22,7 @@ type Written struct {
 }
 
 // Lines are the message's lines in a log under its day.
-func (w Written) Lines() string {
+func (w WrittenMessage) Lines() string {
 	s := w.Clock + " " + w.Speaker
 	if w.Edited {
 		s += " (edited)"
@@ -40,18 +40,18 @@ func (w Written) Lines() string {
 // are left out, and each has at most limit tokens of text (0: all of it). The
 // agent's own messages have its name. Of in only Messages, Identity, Zone, Counter
 // and Policy.Bots are used. The error is an [*InputError].
-func Transcribe(in Input, limit int) ([]Written, error) {
+func Transcribe(in Input, limit int) ([]WrittenMessage, error) {
 	t, err := newReader(in)
 	if err != nil {
 		return nil, err
 	}
-	var out []Written
+	var out []WrittenMessage
 	for _, m := range t.msgs {
 		if m.Deleted || len(m.Files)+len(m.Shared) == 0 && isBlank(m.Text) {
 			continue
 		}
 		e := t.entry(m, limit)
-		out = append(out, Written{
+		out = append(out, WrittenMessage{
 			ID: m.ID, Date: t.when.local(m.Time).Format("Mon 2 Jan 2006"), Clock: string(t.when.clock(nil, m.Time)),
 			Speaker: t.names.label(m.Author), Text: e.text, Plus: strings.TrimPrefix(e.plus, "\n"), Edited: m.Edited != 0,
 		})

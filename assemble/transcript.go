@@ -27,13 +27,13 @@ var transcriptSection = sectionKind{
 // chooseTranscript picks the conversation's turns: at the channel's top level,
 // all messages there. What the thread's block shows is not repeated.
 func (t *turn) chooseTranscript(b *block) {
-	root, mine := t.anchor.Root(), t.transcribed()
+	root, mine := t.anchor.Root(), t.transcriptFilter()
 	for _, m := range t.live {
 		if !mine(m) || m.verdict != undecided && m.reason != reasonCap && m.reason != reasonBudget {
 			continue
 		}
 		switch {
-		case b.AddressedOnly && !t.addressed(m):
+		case b.AddressedOnly && !t.isAddressed(m):
 			m.out(b.kind, reasonAddressed)
 		case !t.within(b.Section, m):
 			b.refuse(m)
@@ -51,9 +51,9 @@ func (t *turn) chooseTranscript(b *block) {
 	b.cap()
 }
 
-// transcribed returns a test for the messages of the conversation that a transcript
+// transcriptFilter returns a test for the messages of the conversation that a transcript
 // shows: of the thread, or of the channel's top level.
-func (t *turn) transcribed() func(*msg) bool {
+func (t *turn) transcriptFilter() func(*msg) bool {
 	root := t.anchor.Root()
 	extent := Extent{Thread: root, TopLevel: root == ""}
 	return func(m *msg) bool { return extent.Holds(m.Message) }
@@ -102,9 +102,9 @@ func (t *turn) chooseAnswers(b *block) {
 	}
 }
 
-// addressed reports whether m concerns the agent: it wrote it, is mentioned in
+// isAddressed reports whether m concerns the agent: it wrote it, is mentioned in
 // it, or answered it. In a DM everything does.
-func (t *turn) addressed(m *msg) bool {
+func (t *turn) isAddressed(m *msg) bool {
 	return t.in.Channel.Kind == earshot.KindDM || t.in.Identity.Is(m.Author.ID) ||
 		t.in.Identity.MentionedIn(m.Message) || t.answered[m.ID]
 }

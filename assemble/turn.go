@@ -36,19 +36,19 @@ type turn struct {
 	clockCost int            // tokens of a time of day in the log form
 	writing   []byte         // the message that the log form writes
 
-	pass
+	passState
 }
 
-// A pass is what one way through the steps from relate to render makes: with
+// A passState is what one way through the steps from relate to render makes: with
 // the session, or where the limit has no room for that, without it.
-type pass struct {
+type passState struct {
 	later    bool // the session is kept and added to
 	sections []turnSection
 	blocks   []*block // of sections, in the order in which they are filled
 	oneBlock bool     // at most one of them has anything to show
 	notes    []Note
 
-	names  *names
+	names  *uniqueNames
 	labels map[earshot.AuthorID]*label
 
 	guessed map[earshot.MessageID]earshot.MessageID // what messages answer by a guess
@@ -71,7 +71,7 @@ func Turn(in Input) (Result, error) {
 	if in.Policy.isZero() {
 		in.Policy = Standard()
 	}
-	if err := check(&in); err != nil {
+	if err := checkInput(&in); err != nil {
 		return Result{}, err
 	}
 	t := &turn{in: &in, counts: map[string]int{}}
@@ -113,7 +113,7 @@ func (t *turn) assemble(session int, later bool) (Result, error) {
 		list = t.in.Policy.Later
 	}
 	t.useSections(list)
-	var used []earshot.Named
+	var used []earshot.SessionName
 	if !t.broken {
 		used = t.in.Conversation.Names
 	}
@@ -144,5 +144,5 @@ func (t *turn) forget() {
 	for _, m := range t.msgs {
 		m.tree = ""
 	}
-	t.pass = pass{}
+	t.passState = passState{}
 }

@@ -121,8 +121,8 @@ type jsonPart struct {
 	value any
 }
 
-// compact writes v as JSON on one line, without HTML escapes.
-func compact(v any) string {
+// compactJSON writes v as JSON on one line, without HTML escapes.
+func compactJSON(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -174,11 +174,11 @@ func (t *turn) replyJSON(m *msg, text string, truncated bool) ReplyRef {
 }
 
 // jsonCost is what a row of typed JSON costs.
-func (t *turn) jsonCost(v any) int { return t.in.Counter.Count(compact(v)) + 1 }
+func (t *turn) jsonCost(v any) int { return t.in.Counter.Count(compactJSON(v)) + 1 }
 
 // cutReply is what a reply costs with at most limit tokens of its text.
 func (t *turn) cutReply(m *msg, limit int) int {
-	w := t.words(m)
+	w := t.writtenOf(m)
 	if w.cutCost == 0 {
 		body := m.bodyJSON(t)
 		text, _ := t.cutText(body, limit)

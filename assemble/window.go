@@ -46,7 +46,7 @@ func (t *turn) chooseWindow(b *block) {
 // and those that stand alone; of these the newest.
 func (t *turn) chooseConversations(b *block) {
 	for _, m := range t.live {
-		if m.taken || m.verdict != undecided || !t.spoken(m) || t.later && !t.fresh(m) {
+		if m.taken || m.verdict != undecided || !t.isSpoken(m) || t.later && !t.fresh(m) {
 			continue
 		}
 		if !t.within(b.Section, m) {
@@ -122,7 +122,7 @@ func (t *turn) heading(g group) string {
 // groupLine is a message in its group: indented by two spaces, its further lines
 // by four, and without a label where the heading has it.
 func (t *turn) groupLine(g group, m *msg) string {
-	text := edited(m, t.body(m))
+	text := markEdited(m, t.body(m))
 	if len(g.msgs) > 1 {
 		text = t.label(m) + ": " + text
 	}
@@ -141,7 +141,7 @@ func (t *turn) groupCost(g group, cost func(*msg) int) int {
 
 // conversationsBlock writes a window in the text forms, its trees one below the
 // other.
-type conversationsBlock struct{ labelled }
+type conversationsBlock struct{ labelledLayout }
 
 func (conversationsBlock) frameCost(t *turn, _ *block) int { return t.tok(windowHeader) + 2 }
 

@@ -37,7 +37,7 @@ func (windowLog) fill(t *turn, b *block, room int) int {
 	return p.used
 }
 
-func (windowLog) render(t *turn, w *prompt, b *block) { t.renderTrees(w, b, b.omitted()) }
+func (windowLog) render(t *turn, w *prompt, b *block) { t.renderTrees(w, b, b.countOmitted()) }
 
 // planWindow plans a window of the newest messages that fit into room, whole if
 // all of them do; n is how many candidates it has.
@@ -63,7 +63,7 @@ func (t *turn) planWindow(b *block, room int) (p *treePlan, n int) {
 func (t *turn) chooseNewest(b *block) {
 	for _, m := range t.live {
 		switch {
-		case m.taken || m.verdict != undecided || !t.spoken(m) || t.later && !t.news(m):
+		case m.taken || m.verdict != undecided || !t.isSpoken(m) || t.later && !t.news(m):
 		case !t.within(b.Section, m):
 			b.refuse(m)
 		default:
@@ -97,7 +97,7 @@ func (t *turn) news(m *msg) bool {
 	switch since := m.Position().Compare(t.last); {
 	case t.recorded[m.ID] && t.in.Identity.Is(m.Author.ID):
 		m.out(nil, reasonOwn)
-	case t.seen(m):
+	case t.inSession(m):
 		m.out(nil, reasonShown)
 	case t.last.IsZero() && unknown, !t.last.IsZero() && since > 0:
 		return true
@@ -114,7 +114,7 @@ func (t *turn) news(m *msg) bool {
 func (t *turn) replyCount(root *msg) int {
 	for _, s := range t.in.Stored {
 		if s.Thread == root.ID && s.Thread != "" {
-			n := max(s.Count, t.told(root.ID)) - 1
+			n := max(s.Count, t.threadSize(root.ID)) - 1
 			if t.anchor.Root() == root.ID {
 				n--
 			}
@@ -137,7 +137,7 @@ func (t *turn) loadedReplies() map[earshot.MessageID]int {
 	if t.replies == nil {
 		t.replies = map[earshot.MessageID]int{}
 		for _, m := range t.live {
-			if root := m.Root(); root != "" && t.spoken(m) {
+			if root := m.Root(); root != "" && t.isSpoken(m) {
 				t.replies[root]++
 			}
 		}
@@ -152,7 +152,7 @@ func (t *turn) repliesLeft(root *msg) int {
 		t.repliesShown = map[earshot.MessageID]int{}
 		for _, m := range t.live {
 			_, held := t.shown[m.ID]
-			if m.Root() != "" && t.spoken(m) && (m.verdict == isFull || m.verdict == isCut || t.later && (held || t.recorded[m.ID])) {
+			if m.Root() != "" && t.isSpoken(m) && (m.verdict == isFull || m.verdict == isCut || t.later && (held || t.recorded[m.ID])) {
 				t.repliesShown[m.Root()]++
 			}
 		}

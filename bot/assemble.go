@@ -15,10 +15,10 @@ import (
 
 // A prompt is what the model is asked, and what it was made of.
 type prompt struct {
-	how    attempt
+	how    attemptOptions
 	input  assemble.Input
 	result assemble.Result
-	files  *attach.Set
+	files  *attach.FileSet
 }
 
 // continuesSession reports whether the prompt begins with the session's messages.
@@ -35,7 +35,7 @@ const maxFileRounds = 3
 // The epoch ends where the session's files and the turn's are more than a request
 // may carry: a first turn attaches the question's files again, and no prompt loses
 // files from its middle.
-func (t *turn) assemble(ctx context.Context, g gathered) (prompt, error) {
+func (t *turn) assemble(ctx context.Context, g gatheredInput) (prompt, error) {
 	res, err := t.makePrompt(ctx, &g)
 	for round := 0; err == nil && round < maxFileRounds; round++ {
 		continues := llm.SessionLength(res) > 0
@@ -49,8 +49,8 @@ func (t *turn) assemble(ctx context.Context, g gathered) (prompt, error) {
 		case continues && g.files.Overfull(g.input.Conversation.Attached):
 			g.endSession()
 			err = t.readInput(ctx, &g)
-		case len(g.attached) == 0 && len(attach.Chosen(g.input, res)) == 0:
-			return t.made(g, res), nil
+		case len(g.attached) == 0 && len(attach.PromptFiles(g.input, res)) == 0:
+			return t.newPrompt(g, res), nil
 		default:
 			g.apply()
 		}
@@ -58,18 +58,18 @@ func (t *turn) assemble(ctx context.Context, g gathered) (prompt, error) {
 			res, err = t.makePrompt(ctx, &g)
 		}
 		if err == nil && continues == (llm.SessionLength(res) > 0) {
-			return t.made(g, res), nil
+			return t.newPrompt(g, res), nil
 		}
 	}
 	if err != nil {
 		return prompt{}, t.cannotMake(ctx, err)
 	}
-	return t.made(g, res), nil
+	return t.newPrompt(g, res), nil
 }
 
 // makePrompt assembles the input. Where the session cannot continue, it reads the
 // input of a first turn and assembles that.
-func (t *turn) makePrompt(ctx context.Context, g *gathered) (assemble.Result, error) {
+func (t *turn) makePrompt(ctx context.Context, g *gatheredInput) (assemble.Result, error) {
 	res, err := assemble.Turn(g.input)
 	if g.request.NewEpoch || !gather.SessionEnded(g.input, res, err) {
 		return res, err
@@ -81,7 +81,7 @@ func (t *turn) makePrompt(ctx context.Context, g *gathered) (assemble.Result, er
 	return assemble.Turn(g.input)
 }
 
-func (t *turn) made(g gathered, res assemble.Result) prompt {
+func (t *turn) newPrompt(g gatheredInput, res assemble.Result) prompt {
 	t.report.Result = res
 	return prompt{how: g.how, input: g.input, result: res, files: g.files}
 }

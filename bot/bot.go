@@ -40,7 +40,7 @@ type Bot struct {
 // New returns a bot. It copies the options. It panics with the names of all required
 // options that are missing, in the order of [Options].
 func New(o Options) *Bot {
-	if missing := o.missing(); len(missing) > 0 {
+	if missing := o.missingOptions(); len(missing) > 0 {
 		panic("bot.New: required options are missing: " + strings.Join(missing, ", "))
 	}
 	o = o.withDefaults()
@@ -52,8 +52,8 @@ func New(o Options) *Bot {
 	}
 }
 
-// missing names the required options that are not set.
-func (o Options) missing() []string {
+// missingOptions names the required options that are not set.
+func (o Options) missingOptions() []string {
 	var names []string
 	for _, required := range []struct {
 		name string

@@ -25,7 +25,7 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.
 	if err != nil {
 		return nil, err
 	}
-	newTurn := func(q question) *turn { return b.newTurn(lease, channel, q, slot) }
+	newTurn := func(q pendingQuestion) *turn { return b.newTurn(lease, channel, q, slot) }
 	waiting, err := b.questions(ctx, lease, queued, newTurn)
 	if err != nil || len(waiting) == 0 {
 		return nil, err
@@ -42,14 +42,14 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.
 	return t, nil
 }
 
-func (b *Bot) newTurn(lease earshot.Lease, channel earshot.Channel, q question, slot *slots.Slot) *turn {
-	t := &turn{claimed: claimed{
+func (b *Bot) newTurn(lease earshot.Lease, channel earshot.Channel, q pendingQuestion, slot *slots.Slot) *turn {
+	t := &turn{claimedTurn: claimedTurn{
 		Bot: b, lease: lease, queued: q.QueuedTurn, since: time.Now(), slot: slot,
 		place: placeOf(channel, lease.Conversation, q.anchor),
-		log:   b.log.With(append(about(lease.Conversation), "turn", q.ID)...),
+		log:   b.log.With(append(conversationAttrs(lease.Conversation), "turn", q.ID)...),
 	}}
-	t.journal = &journal{claimed: &t.claimed}
-	t.outbox = &outbox{claimed: &t.claimed, journal: t.journal}
+	t.journal = &journal{claimedTurn: &t.claimedTurn}
+	t.outbox = &outbox{claimedTurn: &t.claimedTurn, journal: t.journal}
 	return t
 }
 
@@ -68,7 +68,7 @@ func placeOf(c earshot.Channel, id earshot.ConversationID, anchor earshot.Messag
 
 // merge ends turns because another one answers their questions too. Should the
 // question of that one be deleted before the reply, the store opens them again.
-func (b *Bot) merge(ctx context.Context, lease earshot.Lease, into question, others []question) error {
+func (b *Bot) merge(ctx context.Context, lease earshot.Lease, into pendingQuestion, others []pendingQuestion) error {
 	if len(others) == 0 {
 		return nil
 	}

@@ -18,7 +18,7 @@ func (b *Bot) keepLease(ctx context.Context, lease earshot.Lease) (kept context.
 		}
 		if err != nil && !errors.Is(err, earshot.ErrFenced) {
 			// An expired lease is good until another process takes it.
-			b.log.Warn("renew a lease", append(about(lease.Conversation), "err", err)...)
+			b.log.Warn("renew a lease", append(conversationAttrs(lease.Conversation), "err", err)...)
 			return nil
 		}
 		return err
@@ -73,7 +73,7 @@ const maxBackoff = 2 * time.Minute
 // claimed again; t is nil where no turn was chosen.
 func (b *Bot) release(ctx context.Context, lease earshot.Lease, t *turn, o outcome) {
 	if o.kind == leaseLost || errors.Is(context.Cause(ctx), earshot.ErrFenced) {
-		b.log.Warn("the lease was taken over", about(lease.Conversation)...)
+		b.log.Warn("the lease was taken over", conversationAttrs(lease.Conversation)...)
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
@@ -94,14 +94,14 @@ func (b *Bot) release(ctx context.Context, lease earshot.Lease, t *turn, o outco
 			wait = o.wait
 		}
 		notBefore = b.now() + earshot.Time(wait/time.Microsecond)
-		b.log.Warn("a turn waits", append(about(lease.Conversation), "for", wait, "err", o)...)
+		b.log.Warn("a turn waits", append(conversationAttrs(lease.Conversation), "for", wait, "err", o)...)
 	}
 	if err := b.store.Release(ctx, lease, notBefore); err != nil {
-		b.log.Error("release a lease", append(about(lease.Conversation), "err", err)...)
+		b.log.Error("release a lease", append(conversationAttrs(lease.Conversation), "err", err)...)
 	}
 }
 
-// about names a conversation in the log.
-func about(id earshot.ConversationID) []any {
+// conversationAttrs names a conversation in the log.
+func conversationAttrs(id earshot.ConversationID) []any {
 	return []any{"platform", id.Scope.Platform, "workspace", id.Scope.Workspace, "channel", id.Scope.Channel, "conversation", id.Name}
 }

@@ -14,8 +14,8 @@ import (
 // writes the same words.
 const whyDeleted = "anchor deleted"
 
-// A question is an unfinished turn with the message that it answers.
-type question struct {
+// A pendingQuestion is an unfinished turn with the message that it answers.
+type pendingQuestion struct {
 	earshot.QueuedTurn
 	anchor earshot.Message
 	alone  bool // no other question is answered with it
@@ -23,7 +23,7 @@ type question struct {
 
 // questions returns a conversation's turns that are still to be answered, and
 // drops the others. Who asked too long ago is told when their turn is the first.
-func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earshot.QueuedTurn, newTurn func(question) *turn) ([]question, error) {
+func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earshot.QueuedTurn, newTurn func(pendingQuestion) *turn) ([]pendingQuestion, error) {
 	var ids []earshot.MessageID
 	for _, q := range queued {
 		ids = append(ids, q.Anchor)
@@ -36,7 +36,7 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 	for _, m := range anchors {
 		byID[m.ID] = m
 	}
-	var out []question
+	var out []pendingQuestion
 	for i, turn := range queued {
 		posts, err := b.store.Posts(ctx, turn.ID)
 		if err != nil {
@@ -45,7 +45,7 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 		// A turn that has begun, or that an operator has opened again, is completed
 		// however old its question is.
 		begun := turn.Hash != "" || slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Key[0] != kindAway })
-		q := question{QueuedTurn: turn, anchor: byID[turn.Anchor]}
+		q := pendingQuestion{QueuedTurn: turn, anchor: byID[turn.Anchor]}
 		q.alone = begun || q.anchor.Isolated()
 		why, stale := b.whyDrop(q, begun, posts)
 		if why == "" {
@@ -68,7 +68,7 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 }
 
 // whyDrop returns why a question is not answered, or "", and whether that is its age.
-func (b *Bot) whyDrop(q question, begun bool, posts []earshot.Post) (why string, stale bool) {
+func (b *Bot) whyDrop(q pendingQuestion, begun bool, posts []earshot.Post) (why string, stale bool) {
 	age := b.ago(q.anchor.Time)
 	switch {
 	case q.anchor.ID == "":
@@ -85,7 +85,7 @@ func (b *Bot) whyDrop(q question, begun bool, posts []earshot.Post) (why string,
 // serves too: with [Answer.Each] none, else all up to one that stands alone. The
 // latest one is picked, because a prompt shows nothing after its anchor; a message
 // that only mentions the agent is picked only where there is no question.
-func (b *Bot) pickQuestion(list []question) (picked question, others []question) {
+func (b *Bot) pickQuestion(list []pendingQuestion) (picked pendingQuestion, others []pendingQuestion) {
 	together := 1
 	for !b.opts.Answer.Each && !list[0].alone && together < len(list) && !list[together].alone {
 		together++

@@ -16,13 +16,13 @@ import (
 // ledger are stored in one transaction. A question that is answered without context
 // changes nothing of its conversation.
 func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot.MessageID) error {
-	if t.opts.DryRun || t.isolated() {
+	if t.opts.DryRun || t.isIsolated() {
 		return t.finishUncommitted(ctx)
 	}
 	next := p.result.Next
 	shown := slices.Clone(next.Shown)
 	for _, id := range replies {
-		shown = append(shown, earshot.Shown{ID: id})
+		shown = append(shown, earshot.ShownRevision{ID: id})
 	}
 	records, err := t.journal.fileRecords()
 	if err != nil {
@@ -31,7 +31,7 @@ func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot
 	return t.finish(ctx, earshot.TurnDone, "", &earshot.Turn{
 		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: replies}, Policy: p.input.Policy.Name, Hash: p.result.Hash,
 		Cursor: next.Cursor, Epoch: next.Epoch, Shown: shown,
-		Attached: p.files.Attached(next.Attached, records, len(p.input.Conversation.Turns)+1), Session: session(p, a),
+		Attached: p.files.Attached(next.Attached, records, len(p.input.Conversation.Turns)+1), Session: sessionEntries(p, a),
 		Names: next.Names, Form: string(p.input.Policy.WithDefaults().Frame), Zone: p.input.Zone,
 		Ledger: inputref.Ledger(p.result.Ledger, a.read...), Usage: t.report.Usage, Time: t.now(), Metadata: t.metadata(),
 	})
@@ -55,16 +55,16 @@ func (t *turn) metadata() map[string]*string {
 	at := t.place.Anchor.Time.TS()
 	m := map[string]*string{metaProcessed: &at}
 	if t.opts.Answer.OwnedThreads {
-		maps.Copy(m, address.Ownership(t.identity.ID, t.now()))
+		maps.Copy(m, address.OwnerMetadata(t.identity.ID, t.now()))
 	}
 	return m
 }
 
-// session is what the turn adds to the session: the messages of the last request
+// sessionEntries returns what the turn adds to the session: the messages of the last request
 // that the session did not have, with their files, calls and results, and the reply.
 // So the next turn's request begins with this one's. The reply is as it was posted,
 // so that links and mentions that were removed from it do not come back.
-func session(p prompt, a answer) []earshot.SessionEntry {
+func sessionEntries(p prompt, a answer) []earshot.SessionEntry {
 	if !p.input.Policy.Session {
 		return nil
 	}

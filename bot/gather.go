@@ -10,46 +10,46 @@ import (
 	"github.com/earshot-ai/earshot/gather"
 )
 
-// A gathered is the input of a prompt and its files. While the prompt is made, the
+// A gatheredInput is the input of a prompt and its files. While the prompt is made, the
 // files are loaded, and the input is read again where the session cannot continue.
-type gathered struct {
-	how      attempt
+type gatheredInput struct {
+	how      attemptOptions
 	request  gather.Request
 	input    assemble.Input
-	files    *attach.Set
+	files    *attach.FileSet
 	attached []attach.File // those of files that the prompt attaches
 }
 
 // gather reads the platform's history and what the store has for the prompt.
-func (t *turn) gather(ctx context.Context, how attempt) (gathered, error) {
+func (t *turn) gather(ctx context.Context, how attemptOptions) (gatheredInput, error) {
 	t.journal.steps = nil
 	t.fillHistory(ctx)
 	if err := t.slot.Take(ctx); err != nil {
-		return gathered{}, err
+		return gatheredInput{}, err
 	}
 	if ctx.Err() != nil {
-		return gathered{}, context.Cause(ctx)
+		return gatheredInput{}, context.Cause(ctx)
 	}
-	g := gathered{how: how, files: t.newFiles(how), request: gather.Request{
+	g := gatheredInput{how: how, files: t.newFiles(how), request: gather.Request{
 		Channel: t.place.Channel, Anchor: t.queued.Anchor, Identity: t.identity, Policy: t.opts.Policy, Budget: how.budget,
 		Counter: how.counter, Instructions: t.opts.Instructions, Conversation: t.lease.Conversation, DefaultZone: t.opts.Zone,
-		Finder: &recall{claimed: &t.claimed},
+		Finder: &recallSearch{claimedTurn: &t.claimedTurn},
 	}}
 	if how.newEpoch {
 		g.endSession()
 	}
 	if err := t.readInput(ctx, &g); err != nil {
-		return gathered{}, t.cannotMake(ctx, err)
+		return gatheredInput{}, t.cannotMake(ctx, err)
 	}
 	t.fault(faultAfterGather)
 	return g, nil
 }
 
 // endSession has the prompt made as the first of a new epoch.
-func (g *gathered) endSession() { g.request.NewEpoch, g.request.Budget.Session = true, 1 }
+func (g *gatheredInput) endSession() { g.request.NewEpoch, g.request.Budget.Session = true, 1 }
 
 // readInput reads the input from the store.
-func (t *turn) readInput(ctx context.Context, g *gathered) (err error) {
+func (t *turn) readInput(ctx context.Context, g *gatheredInput) (err error) {
 	if g.input, err = gather.Input(ctx, t.store, g.request); err == nil {
 		g.apply()
 	}
@@ -57,7 +57,7 @@ func (t *turn) readInput(ctx context.Context, g *gathered) (err error) {
 }
 
 // apply writes what is known of the files into the input.
-func (g *gathered) apply() {
+func (g *gatheredInput) apply() {
 	g.files.Apply(&g.input, g.attached)
 	if c := &g.input.Conversation; g.request.NewEpoch || len(c.Session) == 0 {
 		c.Attached = g.files.WithoutLost(c.Attached)
@@ -65,16 +65,16 @@ func (g *gathered) apply() {
 }
 
 // newFiles returns an empty set for the files of a request.
-func (t *turn) newFiles(how attempt) *attach.Set {
-	section, _ := attach.Section(t.opts.Policy)
+func (t *turn) newFiles(how attemptOptions) *attach.FileSet {
+	section, _ := attach.FilesSection(t.opts.Policy)
 	source := attach.Source{
-		Store: t.store, Scope: t.scope(), Most: section.Bytes, Keep: !t.opts.DryRun && !t.isolated(), Timeout: t.limits.Files,
+		Store: t.store, Scope: t.scope(), Most: section.Bytes, Keep: !t.opts.DryRun && !t.isIsolated(), Timeout: t.limits.Files,
 		Refused: how.refused, Tokens: t.opts.FileTokens, Texts: how.counter, Log: t.log,
 	}
 	if t.opts.Files != nil {
 		source.Loader = t.opts.Files
 	}
-	return attach.NewSet(source, how.noFiles)
+	return attach.NewFileSet(source, how.noFiles)
 }
 
 // cannotMake returns the outcome of an error of gathering or assembling.
@@ -97,7 +97,7 @@ func (t *turn) cannotMake(ctx context.Context, err error) error {
 // resume returns the prompt that an earlier process recorded, with its journal.
 // It reports false where there is none, where something of it was erased since,
 // and for attempts that leave something out.
-func (t *turn) resume(ctx context.Context, how attempt) (p prompt, ok bool, err error) {
+func (t *turn) resume(ctx context.Context, how attemptOptions) (p prompt, ok bool, err error) {
 	if how.halved || how.newEpoch || t.queued.Hash == "" {
 		return p, false, nil
 	}

@@ -19,18 +19,18 @@ type searchedStore struct {
 // all of it, and a later one continues where it stopped.
 const recallTime = 3 * time.Second
 
-// A recall searches once for one turn, which may gather several times with the
+// A recallSearch searches once for one turn, which may gather several times with the
 // same query. When the search fails, the turn goes without recall, and the
 // operator is told.
-type recall struct {
-	*claimed
+type recallSearch struct {
+	*claimedTurn
 	done bool
 	hits []search.Hit
 	err  error
 }
 
 // Search implements [gather.Finder].
-func (r *recall) Search(ctx context.Context, s earshot.Scope, q search.Query) ([]search.Hit, error) {
+func (r *recallSearch) Search(ctx context.Context, s earshot.Scope, q search.Query) ([]search.Hit, error) {
 	if r.done {
 		return r.hits, r.err
 	}

@@ -34,7 +34,7 @@ func (t *turn) generate(ctx context.Context, p prompt, placeholder *earshot.Post
 }
 
 // run asks the model and runs its tools until there is a reply.
-func (x *exchange) run(ctx context.Context) (answer, error) {
+func (x *modelExchange) run(ctx context.Context) (answer, error) {
 	if err := x.prepare(ctx); err != nil {
 		return answer{}, err
 	}
@@ -62,7 +62,7 @@ func (x *exchange) run(ctx context.Context) (answer, error) {
 }
 
 // prepare makes the request and appends the steps of the journal to it.
-func (x *exchange) prepare(ctx context.Context) error {
+func (x *modelExchange) prepare(ctx context.Context) error {
 	o := &llm.Options{MaxTokens: x.opts.MaxTokens}
 	if x.tools = x.newTools(); x.tools != nil {
 		o.Tools = x.tools.Tools()
@@ -86,7 +86,7 @@ func (x *exchange) prepare(ctx context.Context) error {
 }
 
 // ask asks the model once, and shows the answer while it is written.
-func (x *exchange) ask(ctx context.Context) (llm.Response, error) {
+func (x *modelExchange) ask(ctx context.Context) (llm.Response, error) {
 	x.report.Calls++
 	d := x.outbox.newDraft(ctx, x.placeholder, x.links.known)
 	if d == nil {
@@ -105,7 +105,7 @@ func (x *exchange) ask(ctx context.Context) (llm.Response, error) {
 
 // keep journals a response of the model. An empty one is dropped the first time,
 // and the model is asked once more.
-func (x *exchange) keep(ctx context.Context, a llm.Response) (err error) {
+func (x *modelExchange) keep(ctx context.Context, a llm.Response) (err error) {
 	x.fault(faultAfterAnswer)
 	x.spend(a.Usage)
 	empty := a.Text() == "" && len(a.Calls()) == 0 && a.Stop != llm.StopRefused && strings.Join(x.beside, "") == ""
@@ -119,13 +119,13 @@ func (x *exchange) keep(ctx context.Context, a llm.Response) (err error) {
 		err = x.journal.addJSON(ctx, stepAnswer, a)
 	}
 	if err == nil {
-		x.answered(a)
+		x.addResponse(a)
 	}
 	return err
 }
 
 // reply makes the reply of the model's last words.
-func (x *exchange) reply(ctx context.Context) (answer, error) {
+func (x *modelExchange) reply(ctx context.Context) (answer, error) {
 	text, stop := x.text(), x.last.Stop
 	switch {
 	case text == "" && stop == llm.StopRefused:
@@ -148,7 +148,7 @@ func (x *exchange) reply(ctx context.Context) (answer, error) {
 }
 
 // errorOutcome returns what an error of the exchange means for the turn.
-func (x *exchange) errorOutcome(ctx context.Context, err error) error {
+func (x *modelExchange) errorOutcome(ctx context.Context, err error) error {
 	var known outcome
 	var e *llm.Error
 	how := x.prompt.how

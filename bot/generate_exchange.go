@@ -11,34 +11,34 @@ import (
 	"github.com/earshot-ai/earshot/tools"
 )
 
-// An exchange is how far the model has come with one prompt.
-type exchange struct {
+// A modelExchange is how far the model has come with one prompt.
+type modelExchange struct {
 	*turn
 	prompt      prompt
 	placeholder *earshot.Post
 	tools       *tools.Set // nil: the model has none
 	links       *linkGuard
 
-	dialog
+	requestDialog
 	read       []earshot.MessageID
 	askedAgain bool // after an empty response
 }
 
-// A dialog is a request as it grows by what the model answers and its tools return.
-type dialog struct {
+// A requestDialog is a request as it grows by what the model answers and its tools return.
+type requestDialog struct {
 	request llm.Request
 	last    *llm.Response // what the model said last, unless tools have answered it
 	rounds  int           // of tools
 	beside  []string      // texts that the model wrote beside calls
 }
 
-func (t *turn) newExchange(p prompt, placeholder *earshot.Post) *exchange {
-	return &exchange{turn: t, prompt: p, placeholder: placeholder, links: t.newLinkGuard(p)}
+func (t *turn) newExchange(p prompt, placeholder *earshot.Post) *modelExchange {
+	return &modelExchange{turn: t, prompt: p, placeholder: placeholder, links: t.newLinkGuard(p)}
 }
 
 // advance runs the tools that the last response calls. It reports whether that
 // response is the answer.
-func (x *exchange) advance(ctx context.Context) (done bool, err error) {
+func (x *modelExchange) advance(ctx context.Context) (done bool, err error) {
 	if x.last == nil {
 		return false, nil
 	}
@@ -51,23 +51,23 @@ func (x *exchange) advance(ctx context.Context) (done bool, err error) {
 
 // text returns the text of the model's last response or, where that is empty, the
 // texts beside its earlier calls.
-func (d *dialog) text() string {
+func (d *requestDialog) text() string {
 	if s := strings.TrimSpace(d.last.Text()); s != "" {
 		return s
 	}
 	return strings.TrimSpace(strings.Join(d.beside, "\n\n"))
 }
 
-// answered notes a response of the model.
-func (d *dialog) answered(a llm.Response) {
+// addResponse notes a response of the model.
+func (d *requestDialog) addResponse(a llm.Response) {
 	d.last = &a
 	if s := a.Text(); s != "" && len(a.Calls()) > 0 {
 		d.beside = append(d.beside, s)
 	}
 }
 
-// resulted appends the results of tools, which answer the last response.
-func (d *dialog) resulted(results []toolResult) {
+// addResults appends the results of tools, which answer the last response.
+func (d *requestDialog) addResults(results []toolResult) {
 	list := make([]llm.Result, len(results))
 	for i, r := range results {
 		list[i] = r.Result
@@ -77,9 +77,9 @@ func (d *dialog) resulted(results []toolResult) {
 	d.rounds++
 }
 
-// resulted appends the results of tools, and notes which messages they show.
-func (x *exchange) resulted(results []toolResult) {
-	x.dialog.resulted(results)
+// addResults appends the results of tools, and notes which messages they show.
+func (x *modelExchange) addResults(results []toolResult) {
+	x.requestDialog.addResults(results)
 	for _, r := range results {
 		x.read = append(x.read, r.Shows...)
 		for _, p := range r.Parts {
@@ -89,7 +89,7 @@ func (x *exchange) resulted(results []toolResult) {
 }
 
 // replay appends the journal's steps to the request.
-func (x *exchange) replay(ctx context.Context) error {
+func (x *modelExchange) replay(ctx context.Context) error {
 	for _, s := range x.journal.steps {
 		switch s.Kind {
 		case stepAnswer:
@@ -97,7 +97,7 @@ func (x *exchange) replay(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			x.answered(*d.Answer)
+			x.addResponse(*d.Answer)
 			x.spend(d.Answer.Usage)
 		case stepResults:
 			d, err := step.Decode(s)
@@ -105,7 +105,7 @@ func (x *exchange) replay(ctx context.Context) error {
 				return fmt.Errorf("journal entry %d follows no answer: %w", s.N, err)
 			}
 			x.reloadFiles(ctx, d.Results)
-			x.resulted(d.Results)
+			x.addResults(d.Results)
 		case stepFailed:
 			if x.last == nil {
 				continue
@@ -120,7 +120,7 @@ func (x *exchange) replay(ctx context.Context) error {
 }
 
 // reloadFiles gives results of the journal the content of their files again.
-func (x *exchange) reloadFiles(ctx context.Context, results []toolResult) {
+func (x *modelExchange) reloadFiles(ctx context.Context, results []toolResult) {
 	later, err := x.journal.fileRecords()
 	if err != nil {
 		x.log.Warn("read the journal's files", "err", err)

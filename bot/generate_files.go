@@ -12,7 +12,7 @@ import (
 )
 
 // sessionFiles reports whether the request contains files of the session.
-func (x *exchange) sessionFiles() bool {
+func (x *modelExchange) sessionFiles() bool {
 	return x.prompt.continuesSession() && x.prompt.files.SessionFiles()
 }
 
@@ -33,12 +33,12 @@ var fileRefusals = []int{
 // attachFiles gives the request the files of the session and those that the
 // prompt attaches, and journals the latter once. After a restart the same bytes
 // are loaded again, and the journal says which could not be attached.
-func (x *exchange) attachFiles(ctx context.Context, o *llm.Options) error {
+func (x *modelExchange) attachFiles(ctx context.Context, o *llm.Options) error {
 	files := x.prompt.files
 	if x.prompt.continuesSession() {
 		files.LoadSession(ctx, x.prompt.input.Conversation)
 	}
-	list := attach.Chosen(x.prompt.input, x.prompt.result)
+	list := attach.PromptFiles(x.prompt.input, x.prompt.result)
 	if len(list) == 0 {
 		o.Media, o.Missing = files.Request(nil)
 		return nil
@@ -63,7 +63,7 @@ func (x *exchange) attachFiles(ctx context.Context, o *llm.Options) error {
 // removeFiles takes the files out of a request that the provider has refused with
 // err, and journals that, so that the question is still answered. It returns err
 // where the refusal cannot be about files of this turn.
-func (x *exchange) removeFiles(ctx context.Context, err error) error {
+func (x *modelExchange) removeFiles(ctx context.Context, err error) error {
 	if !mayBeFiles(err) || x.sessionFiles() {
 		return err
 	}

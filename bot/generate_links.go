@@ -11,7 +11,7 @@ import (
 // address was written by the operator, or by a person in a message that the turn
 // showed to the model.
 type linkGuard struct {
-	*claimed
+	*claimedTurn
 	known *reply.Links
 	// unread are messages whose addresses are allowed too. They are read from the
 	// store only for a reply that may contain a link.
@@ -21,7 +21,7 @@ type linkGuard struct {
 // newLinkGuard allows the addresses in what the prompt shows, the agent's own
 // messages left out.
 func (t *turn) newLinkGuard(p prompt) *linkGuard {
-	g := &linkGuard{claimed: &t.claimed, known: reply.NewLinks(t.opts.Links)}
+	g := &linkGuard{claimedTurn: &t.claimedTurn, known: reply.NewLinks(t.opts.Links)}
 	g.known.Allow(t.opts.Instructions)
 	shown := map[earshot.MessageID]bool{}
 	for _, row := range p.result.Ledger {

@@ -18,8 +18,8 @@ const maxCalls = 16
 
 // newTools returns the tools of the turn's channel, up to the question; nil when
 // there are none, as for a question that is answered without context.
-func (x *exchange) newTools() *tools.Set {
-	if x.opts.NoTools || x.isolated() {
+func (x *modelExchange) newTools() *tools.Set {
+	if x.opts.NoTools || x.isIsolated() {
 		return nil
 	}
 	p := x.prompt
@@ -31,14 +31,14 @@ func (x *exchange) newTools() *tools.Set {
 	if f, ok := x.platform.(tools.Fetcher); ok {
 		o.Fetcher = waitingFetcher{f, x.slot}
 	}
-	if _, ok := attach.Section(x.opts.Policy); ok && x.opts.Files != nil {
+	if _, ok := attach.FilesSection(x.opts.Policy); ok && x.opts.Files != nil {
 		o.Media = p.files.Open
 	}
 	return tools.ForChannel(x.scope(), x.store, x.index, x.place.Anchor.Position(), o)
 }
 
 // runTools runs the calls of the last response and journals the results.
-func (x *exchange) runTools(ctx context.Context, calls []llm.Call) error {
+func (x *modelExchange) runTools(ctx context.Context, calls []llm.Call) error {
 	var results, stored []toolResult
 	var shows []earshot.MessageID
 	for i, c := range calls {
@@ -55,12 +55,12 @@ func (x *exchange) runTools(ctx context.Context, calls []llm.Call) error {
 	if err := x.journal.addJSON(ctx, stepResults, stored, shows...); err != nil {
 		return err
 	}
-	x.resulted(results)
+	x.addResults(results)
 	return nil
 }
 
 // runTool runs the nth call of a response.
-func (x *exchange) runTool(ctx context.Context, c llm.Call, n int) (toolResult, error) {
+func (x *modelExchange) runTool(ctx context.Context, c llm.Call, n int) (toolResult, error) {
 	a := tools.Answer{JSON: `{"error":"too many calls at once"}`, Failed: true}
 	if x.tools == nil {
 		a.JSON = `{"error":"there is no such tool"}`

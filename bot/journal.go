@@ -15,7 +15,7 @@ import (
 // step may be pending: it is written together with the first post that follows
 // from it, so that the disk is waited for once.
 type journal struct {
-	*claimed
+	*claimedTurn
 	steps   []earshot.Step
 	pending *earshot.Step
 }
@@ -78,8 +78,8 @@ func (j *journal) putPost(ctx context.Context, p earshot.Post) error {
 	return j.store.PutPost(ctx, j.lease, p)
 }
 
-// failed returns the last step when it says that the turn failed.
-func (j *journal) failed() (s earshot.Step, ok bool) {
+// failedStep returns the last step when it says that the turn failed.
+func (j *journal) failedStep() (s earshot.Step, ok bool) {
 	if n := len(j.steps); n > 0 && j.steps[n-1].Kind == stepFailed {
 		return j.steps[n-1], true
 	}
@@ -127,9 +127,9 @@ func (b *Bot) answeredAt(steps []earshot.Step) (at earshot.Time, ok bool) {
 	return at, ok
 }
 
-// answered returns when the turn got its answer, the pending step included. A
+// answerTime returns when the turn got its answer, the pending step included. A
 // turn without an answer counts from when it was opened.
-func (j *journal) answered() earshot.Time {
+func (j *journal) answerTime() earshot.Time {
 	steps := j.steps
 	if j.pending != nil {
 		steps = append(steps[:len(steps):len(steps)], *j.pending)

@@ -29,7 +29,7 @@ type unclean struct {
 	p *process
 }
 
-func (u unclean) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+func (u unclean) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.RecordResult, error) {
 	u.x.mu.Lock()
 	hit := u.x.armed == faultBeforeClean && u.tombstones(ctx, s, list)
 	if hit {

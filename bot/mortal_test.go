@@ -28,16 +28,16 @@ func (m mortal) PutChannel(ctx context.Context, c earshot.Channel) error {
 	return m.Store.PutChannel(ctx, c)
 }
 
-func (m mortal) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+func (m mortal) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.RecordResult, error) {
 	if err := m.gone(); err != nil {
 		return nil, err
 	}
 	return m.Store.Record(ctx, s, list...)
 }
 
-func (m mortal) Accept(ctx context.Context, s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
+func (m mortal) Accept(ctx context.Context, s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.AcceptResult, error) {
 	if err := m.gone(); err != nil {
-		return earshot.Accepted{}, err
+		return earshot.AcceptResult{}, err
 	}
 	return m.Store.Accept(ctx, s, e, ask)
 }

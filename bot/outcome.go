@@ -14,11 +14,11 @@ import (
 // [outcomeOf] reads it back.
 type outcome struct {
 	kind outcomeKind
-	why  string        // for the operator: of gaveUp and unclear
-	say  string        // what the person is told: of gaveUp
-	err  error         // of retry, remake and waitForPlatform
-	wait time.Duration // of waitForPlatform; of retry the least
-	next attempt       // of remake
+	why  string         // for the operator: of gaveUp and unclear
+	say  string         // what the person is told: of gaveUp
+	err  error          // of retry, remake and waitForPlatform
+	wait time.Duration  // of waitForPlatform; of retry the least
+	next attemptOptions // of remake
 
 	model bool // of retry: the language model cannot be reached
 }

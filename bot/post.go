@@ -33,12 +33,12 @@ func (t *turn) post(ctx context.Context, a answer) ([]earshot.MessageID, error) 
 	if t.opts.DryRun {
 		return nil, nil
 	}
-	if _, failed := t.journal.failed(); failed && t.journal.pending == nil && !t.place.Anchor.Deleted {
+	if _, failed := t.journal.failedStep(); failed && t.journal.pending == nil && !t.place.Anchor.Deleted {
 		if err := t.journal.add(ctx, stepReopened, nil); err != nil {
 			return nil, err
 		}
 	}
-	t.outbox.startWaiting(t.journal.answered())
+	t.outbox.startWaiting(t.journal.answerTime())
 	texts := reply.Split(a.text, t.maxText())
 	p, ok, err := t.outbox.placeholder(ctx)
 	switch {
@@ -65,7 +65,7 @@ func (b *Bot) maxText() int {
 // An outbox brings what a turn says onto the platform. Each post is written to the
 // store before it is sent, and the store confirms it once it arrived.
 type outbox struct {
-	*claimed
+	*claimedTurn
 	journal *journal
 
 	since     earshot.Time  // when the text that is posted now was ready

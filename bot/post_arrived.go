@@ -9,10 +9,10 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// arrived stores the message that a post became, so that the next turn knows it,
+// recordArrival stores the message that a post became, so that the next turn knows it,
 // and confirms the post. Of the last post of a turn both are written with the end
 // of the turn. It needs no lease, because it records a fact.
-func (o *outbox) arrived(ctx context.Context, p earshot.Post, m earshot.Message, last bool) (earshot.MessageID, error) {
+func (o *outbox) recordArrival(ctx context.Context, p earshot.Post, m earshot.Message, last bool) (earshot.MessageID, error) {
 	var err error
 	if p.Key[0] == kindPlaceholder {
 		last = false

@@ -19,10 +19,10 @@ const (
 	draftTime   = 10 * time.Second        // of one update
 )
 
-// A draft shows an answer while it is written: to a [Writer], and in the
+// A draftWriter shows an answer while it is written: to a [Writer], and in the
 // placeholder. Each call shows the whole text so far, so that the next one makes up
 // for one that was left out; failures mean nothing.
-type draft struct {
+type draftWriter struct {
 	*outbox
 	links     *reply.Links
 	writer    Writer          // nil: the platform has none
@@ -39,12 +39,12 @@ type draftState struct {
 }
 
 // newDraft returns nil where nobody sees an answer while it is written.
-func (o *outbox) newDraft(ctx context.Context, placeholder *earshot.Post, links *reply.Links) *draft {
+func (o *outbox) newDraft(ctx context.Context, placeholder *earshot.Post, links *reply.Links) *draftWriter {
 	writer, able := o.platform.(Writer)
 	if o.opts.DryRun || !able && placeholder == nil {
 		return nil
 	}
-	d := &draft{outbox: o, links: links, writer: writer, post: placeholder, state: make(chan draftState, 1)}
+	d := &draftWriter{outbox: o, links: links, writer: writer, post: placeholder, state: make(chan draftState, 1)}
 	// An answer that comes within the first second is shown once.
 	o.drafts.next = max(o.drafts.next, o.now()+draftEvery)
 	d.state <- o.drafts
@@ -64,7 +64,7 @@ func (o *outbox) stopWriting(ctx context.Context, text string) {
 
 // show shows all of the text so far. restarted says that the model began its answer
 // from the start.
-func (d *draft) show(ctx context.Context, text string, restarted bool) {
+func (d *draftWriter) show(ctx context.Context, text string, restarted bool) {
 	now := d.now()
 	if d.writer != nil && (restarted || now-d.lastWrite >= writerEvery) {
 		d.lastWrite = now
@@ -94,7 +94,7 @@ func (d *draft) show(ctx context.Context, text string, restarted bool) {
 
 // growing returns the text of the placeholder while the answer is written: as much of
 // the answer as one message holds, followed by the placeholder's own text.
-func (d *draft) growing(text string) string {
+func (d *draftWriter) growing(text string) string {
 	text = strings.TrimSpace(reply.Guard(text, d.links))
 	if text == "" {
 		return ""
@@ -108,7 +108,7 @@ func (d *draft) growing(text string) string {
 }
 
 // update shows one draft in the placeholder, and then gives the state back.
-func (d *draft) update(ctx context.Context, s draftState, text string) {
+func (d *draftWriter) update(ctx context.Context, s draftState, text string) {
 	defer func() {
 		if p := recover(); p != nil {
 			d.log.Error("an update panicked", "panic", fmt.Sprint(p))
@@ -136,7 +136,7 @@ func (d *draft) update(ctx context.Context, s draftState, text string) {
 // mayUpdate reports whether the placeholder still waits for its last text, and the
 // question is there. A process that hung while another one took over the turn must
 // not overwrite what that one has shown.
-func (d *draft) mayUpdate(ctx context.Context) bool {
+func (d *draftWriter) mayUpdate(ctx context.Context) bool {
 	posts, err := d.store.Posts(ctx, d.queued.ID)
 	if err != nil || d.mayShow(ctx, true) != nil {
 		return false
@@ -145,6 +145,6 @@ func (d *draft) mayUpdate(ctx context.Context) bool {
 }
 
 // stop waits until no update is under way. Nothing may be shown afterwards.
-func (d *draft) stop() {
+func (d *draftWriter) stop() {
 	d.drafts = <-d.state
 }

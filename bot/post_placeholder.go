@@ -82,7 +82,7 @@ func (o *outbox) placeholder(ctx context.Context) (p earshot.Post, ok bool, err 
 		}
 		if m.ID != "" {
 			p.State = earshot.PostSent
-			p.Message, err = o.arrived(ctx, p, m, false)
+			p.Message, err = o.recordArrival(ctx, p, m, false)
 			return p, err == nil, err
 		}
 		p.State, p.Text = earshot.PostFailed, ""
@@ -107,7 +107,7 @@ func (o *outbox) fillPlaceholder(ctx context.Context, p earshot.Post, texts []st
 	var refused *PostError
 	err = o.replace(ctx, p, texts[0])
 	if errors.As(err, &refused) && anyVisible(replies) && len(replies) == len(texts)-1 {
-		err = o.replaced(ctx, p, texts[0]) // before a restart, since the other parts were posted
+		err = o.notePlaceholder(ctx, p, texts[0]) // before a restart, since the other parts were posted
 	}
 	if err != nil {
 		return nil, err
@@ -147,12 +147,12 @@ func (o *outbox) replace(ctx context.Context, p earshot.Post, text string) error
 		return err
 	}
 	o.fault(faultAfterUpdate)
-	return o.replaced(ctx, p, text)
+	return o.notePlaceholder(ctx, p, text)
 }
 
-// replaced notes the placeholder's last text, to be stored with the end of the
+// notePlaceholder notes the placeholder's last text, to be stored with the end of the
 // turn.
-func (o *outbox) replaced(ctx context.Context, p earshot.Post, text string) error {
+func (o *outbox) notePlaceholder(ctx context.Context, p earshot.Post, text string) error {
 	m, err := o.ourMessage(ctx, earshot.Message{ID: p.Message}, text)
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func (o *outbox) send(ctx context.Context, p earshot.Post, last bool) (earshot.M
 				return "", err
 			}
 			if m.ID != "" {
-				return o.arrived(ctx, p, m, last)
+				return o.recordArrival(ctx, p, m, last)
 			}
 		default:
 			if err := o.mayShow(ctx, false); err != nil {
@@ -34,7 +34,7 @@ func (o *outbox) send(ctx context.Context, p earshot.Post, last bool) (earshot.M
 			}
 			m, err := o.sendOnce(ctx, &p)
 			if err == nil {
-				return o.arrived(ctx, p, m, last)
+				return o.recordArrival(ctx, p, m, last)
 			}
 			var e *PostError
 			switch {

@@ -26,7 +26,7 @@ type Event struct {
 
 // An Outcome is what came of an event.
 type Outcome struct {
-	earshot.Accepted
+	earshot.AcceptResult
 	// Why says why there is a turn:
 	//   - mention: the message mentions the agent
 	//   - direct: it is a direct message
@@ -76,7 +76,7 @@ func (b *Bot) record(ctx context.Context, e Event, conversation *earshot.Convers
 	if accepted.Opened {
 		b.wakeUp()
 	}
-	return Outcome{Accepted: accepted, Why: why}, nil
+	return Outcome{AcceptResult: accepted, Why: why}, nil
 }
 
 // withoutDraft removes the text from an event about a placeholder of ours: its

@@ -36,7 +36,7 @@ func (b *Bot) tell(ctx context.Context, id earshot.TurnID, r Report) {
 	if r.Posts, err = b.store.Posts(ctx, id); err != nil {
 		b.log.Error("read the posts of a turn that has ended", "turn", id, "err", err)
 	}
-	facts := append(about(r.Turn.Conversation), "turn", id, "state", r.Turn.State, "message", r.Turn.Anchor,
+	facts := append(conversationAttrs(r.Turn.Conversation), "turn", id, "state", r.Turn.State, "message", r.Turn.Anchor,
 		"tokens", r.Result.Tokens.Total, "input", r.Usage.Input, "output", r.Usage.Output, "took", r.Took, "why", r.Turn.Why)
 	switch r.Turn.State {
 	case earshot.TurnFailed, earshot.TurnParked:

@@ -20,9 +20,9 @@ import (
 
 // A SentRequest is the request that an answer in a turn's journal came for.
 type SentRequest struct {
-	N        int       // the answer's step in the journal
-	Provider string    // which answered
-	Sent     *llm.Sent // what was recorded when it was sent; nil where nothing was
+	N        int           // the answer's step in the journal
+	Provider string        // which answered
+	Sent     *llm.SentBody // what was recorded when it was sent; nil where nothing was
 	// Body is what was sent, to the byte: its hash is the recorded one. It is nil
 	// where it cannot be shown, and Why says why.
 	Body []byte
@@ -32,7 +32,7 @@ type SentRequest struct {
 }
 
 // A BodyWriter writes the body of a request as a provider's adapter sends it.
-type BodyWriter func(provider string, s llm.Sent, r llm.Request) ([]byte, error)
+type BodyWriter func(provider string, s llm.SentBody, r llm.Request) ([]byte, error)
 
 // Requests yields the request of each answer in a turn's journal, in order: made
 // again from the recorded prompt, the journal and the files that the store kept,
@@ -45,7 +45,7 @@ func Requests(ctx context.Context, st Store, q earshot.QueuedTurn, write BodyWri
 			yield(SentRequest{}, fmt.Errorf("journal of turn %d: %w", q.ID, err))
 			return
 		}
-		x := &remaking{store: st, queued: q, steps: steps, write: write}
+		x := &requestReplay{store: st, queued: q, steps: steps, write: write}
 		for i, s := range steps {
 			if s.Data == nil && s.Kind != stepReopened {
 				x.whyNot("something that the model had read was deleted, and this with it")
@@ -70,29 +70,29 @@ func Requests(ctx context.Context, st Store, q earshot.QueuedTurn, write BodyWri
 	}
 }
 
-// A remaking makes the requests of one turn again, step by step of its journal.
-type remaking struct {
+// A requestReplay makes the requests of one turn again, step by step of its journal.
+type requestReplay struct {
 	store  Store
 	queued earshot.QueuedTurn
 	steps  []earshot.Step
 	write  BodyWriter
 
-	dialog
-	why      string      // no request from here on can be shown
-	files    *attach.Set // nil until begin
-	attached bool        // the step of the attached files, where the prompt attaches any, is behind us
+	requestDialog
+	why      string          // no request from here on can be shown
+	files    *attach.FileSet // nil until begin
+	attached bool            // the step of the attached files, where the prompt attaches any, is behind us
 	input    assemble.Input
 }
 
 // whyNot notes the first reason why requests cannot be shown.
-func (x *remaking) whyNot(format string, args ...any) {
+func (x *requestReplay) whyNot(format string, args ...any) {
 	if x.why == "" {
 		x.why = fmt.Sprintf(format, args...)
 	}
 }
 
 // begin makes the request of the prompt. Where that cannot be, x.why says why.
-func (x *remaking) begin(ctx context.Context) error {
+func (x *requestReplay) begin(ctx context.Context) error {
 	in, err := Input(ctx, x.store, x.queued)
 	if errors.Is(err, ErrChanged) {
 		x.whyNot("%v", err)
@@ -111,18 +111,18 @@ func (x *remaking) begin(ctx context.Context) error {
 		return err
 	}
 	x.input = in
-	x.files = attach.NewSet(attach.Source{
+	x.files = attach.NewFileSet(attach.Source{
 		Store: x.store, Scope: x.queued.Conversation.Scope, Timeout: loadKept, Log: slog.New(slog.DiscardHandler),
 	}, false)
 	if llm.SessionLength(res) > 0 {
 		x.files.LoadSession(ctx, in.Conversation)
 	}
-	list := attach.Chosen(in, res)
+	list := attach.PromptFiles(in, res)
 	x.files.Load(ctx, list, first)
 	x.attached = len(list) == 0
 	o := &llm.Options{Tools: tools.Tools()}
 	o.Media, o.Missing = x.files.Request(list)
-	if x.dialog.request, err = llm.FromResult(res, o); err != nil {
+	if x.requestDialog.request, err = llm.FromResult(res, o); err != nil {
 		x.whyNot("the request cannot be made of the prompt: %v", err)
 	}
 	return nil
@@ -133,7 +133,7 @@ const loadKept = 10 * time.Second
 
 // firstRecords returns what the journal says of the files that the prompt attached,
 // before the provider refused any.
-func (x *remaking) firstRecords() (map[earshot.ArtifactID]attach.Record, error) {
+func (x *requestReplay) firstRecords() (map[earshot.ArtifactID]attach.Record, error) {
 	for i, s := range x.steps {
 		if s.Kind == stepFiles && s.Data != nil {
 			return (&journal{steps: x.steps[i : i+1]}).fileRecords()
@@ -143,13 +143,13 @@ func (x *remaking) firstRecords() (map[earshot.ArtifactID]attach.Record, error) 
 }
 
 // apply brings the request forward by a step.
-func (x *remaking) apply(ctx context.Context, kind string, d step.Entry, n int) {
+func (x *requestReplay) apply(ctx context.Context, kind string, d step.Entry, n int) {
 	if x.why != "" {
 		return
 	}
 	switch kind {
 	case stepAnswer:
-		x.answered(*d.Answer)
+		x.addResponse(*d.Answer)
 	case stepResults:
 		if x.last == nil {
 			x.whyNot("entry %d of the journal follows no answer", n)
@@ -159,13 +159,13 @@ func (x *remaking) apply(ctx context.Context, kind string, d step.Entry, n int) 
 			// What the provider refused later stood in the request until then.
 			x.files.ReloadOpened(ctx, r.Parts, r.Files, nil)
 		}
-		x.resulted(d.Results)
+		x.addResults(d.Results)
 	case stepFiles:
 		if !x.attached {
 			x.attached = true
 			return
 		}
-		x.dialog.request.Messages, _ = x.files.Remove(x.dialog.request.Messages, x.input.Messages)
+		x.requestDialog.request.Messages, _ = x.files.Remove(x.requestDialog.request.Messages, x.input.Messages)
 	case stepFailed:
 		if x.last != nil && x.text() == "" && (len(x.last.Calls()) == 0 || x.last.Sent != nil && x.last.Sent.NoCalls) {
 			x.last = nil // the turn was opened again, and the model asked again
@@ -174,7 +174,7 @@ func (x *remaking) apply(ctx context.Context, kind string, d step.Entry, n int) 
 }
 
 // request returns the request that an answer came for.
-func (x *remaking) request(n int, a llm.Response) SentRequest {
+func (x *requestReplay) request(n int, a llm.Response) SentRequest {
 	out := SentRequest{N: n, Provider: a.Provider, Sent: a.Sent}
 	switch {
 	case a.Provider == llm.OfflineName:
@@ -187,7 +187,7 @@ func (x *remaking) request(n int, a llm.Response) SentRequest {
 	if out.Why != "" {
 		return out
 	}
-	r := x.dialog.request
+	r := x.requestDialog.request
 	r.MaxTokens, r.NoCalls = a.Sent.MaxTokens, a.Sent.NoCalls
 	if a.Sent.Tools == 0 {
 		r.Tools, r.Cache = nil, r.System != ""
@@ -208,9 +208,9 @@ func (x *remaking) request(n int, a llm.Response) SentRequest {
 
 // whyOther says why the request is not the one that was sent, as far as that is
 // known.
-func (x *remaking) whyOther(bytes int, s llm.Sent) string {
+func (x *requestReplay) whyOther(bytes int, s llm.SentBody) string {
 	if lost := x.files.Lost(); len(lost) > 0 {
-		return fmt.Sprintf("the store does not have %s any more as it was sent", quoted(lost))
+		return fmt.Sprintf("the store does not have %s any more as it was sent", quoteNames(lost))
 	}
 	return fmt.Sprintf("made again it has %d bytes and another hash, and %d bytes were sent: the program, or a setting, has changed since", bytes, s.Bytes)
 }

@@ -27,7 +27,7 @@ func (r SentRequest) Shortened() []byte {
 		if len(long) < minShortened {
 			continue
 		}
-		said, err := json.Marshal(fmt.Sprintf("…(base64 of %s, %s bytes)", cmp.Or(m.Name, string(m.ID)), grouped(len(m.Data))))
+		said, err := json.Marshal(fmt.Sprintf("…(base64 of %s, %s bytes)", cmp.Or(m.Name, string(m.ID)), formatThousands(len(m.Data))))
 		if err == nil { // a text always has a JSON form
 			body = bytes.ReplaceAll(body, long, said[1:len(said)-1])
 		}
@@ -35,8 +35,8 @@ func (r SentRequest) Shortened() []byte {
 	return body
 }
 
-// grouped writes a number with a comma between groups of three digits.
-func grouped(n int) string {
+// formatThousands writes a number with a comma between groups of three digits.
+func formatThousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -68,8 +68,8 @@ func mediaIn(r llm.Request) []llm.Media {
 	return out
 }
 
-// quoted writes names for a sentence.
-func quoted(names []string) string {
+// quoteNames writes names for a sentence.
+func quoteNames(names []string) string {
 	out := make([]string, len(names))
 	for i, n := range names {
 		out[i] = strconv.Quote(n)

@@ -25,7 +25,7 @@ type sender struct {
 	sent []string   // the bodies of requests that were answered
 }
 
-func bodyOf(_ string, s llm.Sent, r llm.Request) ([]byte, error) {
+func bodyOf(_ string, s llm.SentBody, r llm.Request) ([]byte, error) {
 	body, err := json.Marshal(r)
 	return append([]byte(s.Model+" "), body...), err
 }
@@ -35,7 +35,7 @@ func (m *sender) Generate(ctx context.Context, r llm.Request, stream func(llm.Ev
 	if err != nil {
 		return a, err
 	}
-	a.Sent = &llm.Sent{Model: "m", Path: "/x", MaxTokens: r.MaxTokens, Tools: len(r.Tools), NoCalls: r.NoCalls}
+	a.Sent = &llm.SentBody{Model: "m", Path: "/x", MaxTokens: r.MaxTokens, Tools: len(r.Tools), NoCalls: r.NoCalls}
 	body, err := bodyOf("", *a.Sent, r)
 	if err != nil {
 		return a, err

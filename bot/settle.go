@@ -149,7 +149,7 @@ func (t *turn) failedSince(ctx context.Context, why string) (earshot.Time, error
 	if err := t.journal.read(ctx); err != nil {
 		return 0, err
 	}
-	if s, ok := t.journal.failed(); ok {
+	if s, ok := t.journal.failedStep(); ok {
 		was := string(s.Data)
 		if strings.HasPrefix(why, was) || strings.HasPrefix(why, whyUndelivered) && strings.HasPrefix(was, whyUndelivered) {
 			return s.Time, nil

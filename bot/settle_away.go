@@ -28,7 +28,7 @@ const awayEvery = time.Hour
 
 // tellsAway reports whether the author of a question that is dropped as stale is told.
 // Who has asked again in the conversation is not: the later question is answered.
-func (b *Bot) tellsAway(q question, later []earshot.QueuedTurn, anchors map[earshot.MessageID]earshot.Message) bool {
+func (b *Bot) tellsAway(q pendingQuestion, later []earshot.QueuedTurn, anchors map[earshot.MessageID]earshot.Message) bool {
 	who := q.anchor.Author
 	if b.opts.NoAwayNotice || b.opts.DryRun || b.awayNotice() == nil || who.Kind != earshot.Human || who.ID == "" || b.ago(q.anchor.Time) > AwayAge {
 		return false

@@ -36,7 +36,7 @@ func (t *turn) takeOver(ctx context.Context) (done bool, err error) {
 	case posting && anyUncertain(replies) && posts[len(posts)-1].Key[0] == kindNotice:
 		return true, t.park(ctx, t.whyFailed(ctx), posts[len(posts)-1].Text)
 	case anyVisible(replies):
-		_, ok, err := t.resume(ctx, attempt{})
+		_, ok, err := t.resume(ctx, attemptOptions{})
 		if err != nil || ok {
 			return false, err
 		}
@@ -61,7 +61,7 @@ func (t *turn) failing(ctx context.Context, posts []earshot.Post) (*outcome, err
 		return nil, nil // no journal says why: the prompt is made again, and fails again
 	}
 	if last := posts[len(posts)-1]; last.Key[0] == kindApology || last.Key[0] == kindPrivate {
-		return fails(t.whyFailed(ctx), last.Text), nil
+		return failedOutcome(t.whyFailed(ctx), last.Text), nil
 	}
 	if t.place.Anchor.Deleted {
 		return nil, nil // the turn is withdrawn, which says what is left to do
@@ -72,24 +72,24 @@ func (t *turn) failing(ctx context.Context, posts []earshot.Post) (*outcome, err
 	}
 	why := string(steps[len(steps)-1].Data)
 	if strings.HasPrefix(why, whyUndelivered) {
-		return t.undelivered(ctx, posts, why)
+		return t.findUndelivered(ctx, posts, why)
 	}
 	for _, p := range ofKind(posts, kindPlaceholder) {
 		if p.State == earshot.PostSent && p.Text != "" && p.Text != t.opts.Placeholder {
-			return fails(why, p.Text), nil
+			return failedOutcome(why, p.Text), nil
 		}
 	}
 	return nil, nil
 }
 
-func fails(why, say string) *outcome {
+func failedOutcome(why, say string) *outcome {
 	o := giveUp(why, say)
 	return &o
 }
 
-// undelivered looks once more for uncertain posts of a reply that was given up.
+// findUndelivered looks once more for uncertain posts of a reply that was given up.
 // Where part of the reply has arrived after all, the turn goes on.
-func (t *turn) undelivered(ctx context.Context, posts []earshot.Post, why string) (*outcome, error) {
+func (t *turn) findUndelivered(ctx context.Context, posts []earshot.Post, why string) (*outcome, error) {
 	for _, p := range ofKind(posts, kindReply) {
 		if !isUncertain(p) {
 			continue
@@ -103,11 +103,11 @@ func (t *turn) undelivered(ctx context.Context, posts []earshot.Post, why string
 				return nil, err
 			}
 		default:
-			_, err := t.outbox.arrived(ctx, p, m, false)
+			_, err := t.outbox.recordArrival(ctx, p, m, false)
 			return nil, err
 		}
 	}
-	return fails(why, sayUndelivered), nil
+	return failedOutcome(why, sayUndelivered), nil
 }
 
 // whyFailed returns why an earlier process told the person that there is no answer.

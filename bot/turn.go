@@ -60,7 +60,7 @@ func (b *Bot) serve(soft, hard context.Context, lease earshot.Lease, queued []ea
 
 // answer takes one turn down the rest of the line.
 func (t *turn) answer(soft, hard context.Context) (o outcome) {
-	defer t.recovered(&o)
+	defer t.recoverPanic(&o)
 	soft, stop := eitherEnds(soft, hard)
 	defer stop()
 	soft, stopWatching := t.watch(soft)
@@ -71,7 +71,7 @@ func (t *turn) answer(soft, hard context.Context) (o outcome) {
 	if done, err := t.takeOver(hard); done || err != nil {
 		return outcomeOf(err)
 	}
-	how := attempt{budget: t.opts.Budget, counter: t.opts.Count()}
+	how := attemptOptions{budget: t.opts.Budget, counter: t.opts.Count()}
 	for n := 0; ; n++ {
 		o := outcomeOf(t.try(soft, hard, how))
 		switch {
@@ -85,7 +85,7 @@ func (t *turn) answer(soft, hard context.Context) (o outcome) {
 }
 
 // try makes one prompt, has it answered, and posts the answer.
-func (t *turn) try(soft, hard context.Context, how attempt) error {
+func (t *turn) try(soft, hard context.Context, how attemptOptions) error {
 	p, recorded, err := t.resume(soft, how)
 	if err != nil {
 		return err
@@ -124,9 +124,9 @@ func (t *turn) try(soft, hard context.Context, how attempt) error {
 // was deleted, or the model could not read it.
 const maxAttempts = 5
 
-// An attempt says how a prompt is made. Later attempts of a turn leave something
+// An attemptOptions says how a prompt is made. Later attempts of a turn leave something
 // out.
-type attempt struct {
+type attemptOptions struct {
 	counter  assemble.Counter
 	budget   assemble.Budget
 	halved   bool // the budget is half of what it was: the model could not read the prompt
@@ -136,9 +136,9 @@ type attempt struct {
 	refused, noFiles bool
 }
 
-// A claimed is what a claim decides: the turn, where it belongs, and under which
+// A claimedTurn is what a claim decides: the turn, where it belongs, and under which
 // lease. Nothing changes it.
-type claimed struct {
+type claimedTurn struct {
 	*Bot
 	lease  earshot.Lease
 	queued earshot.QueuedTurn
@@ -150,23 +150,23 @@ type claimed struct {
 }
 
 // scope is the channel of the turn.
-func (c *claimed) scope() earshot.Scope { return c.lease.Conversation.Scope }
+func (c *claimedTurn) scope() earshot.Scope { return c.lease.Conversation.Scope }
 
-// isolated reports whether the question is answered without context: the turn
+// isIsolated reports whether the question is answered without context: the turn
 // reads no session and commits nothing.
-func (c *claimed) isolated() bool { return c.place.Anchor.Isolated() }
+func (c *claimedTurn) isIsolated() bool { return c.place.Anchor.Isolated() }
 
 // A turn is one turn on its way through this process.
 type turn struct {
-	claimed
+	claimedTurn
 	journal *journal
 	outbox  *outbox
 	report  Report // what is known of the turn so far
 }
 
-// recovered makes a panic the outcome of its turn: one message that causes a
+// recoverPanic makes a panic the outcome of its turn: one message that causes a
 // panic must not stop the others.
-func (t *turn) recovered(o *outcome) {
+func (t *turn) recoverPanic(o *outcome) {
 	if p := recover(); p != nil {
 		t.log.Error("a turn panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		*o = giveUp(fmt.Sprintf("panic: %v", p), sayFailed)

@@ -23,12 +23,12 @@ func (s *tally) note(what string) {
 	s.writes = append(s.writes, what)
 }
 
-func (s *tally) Accept(ctx context.Context, c earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
+func (s *tally) Accept(ctx context.Context, c earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.AcceptResult, error) {
 	s.note("accept")
 	return s.Store.Accept(ctx, c, e, ask)
 }
 
-func (s *tally) Record(ctx context.Context, c earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+func (s *tally) Record(ctx context.Context, c earshot.Scope, list ...earshot.Message) ([]earshot.RecordResult, error) {
 	s.note("record")
 	return s.Store.Record(ctx, c, list...)
 }

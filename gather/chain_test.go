@@ -35,7 +35,7 @@ func TestTheChainReadsAllPartsOfAnAnswer(t *testing.T) {
 				record(t, st, guild.Scope(), line(500, "q2", c.replyTo))
 				for _, name := range []string{"window", "standard"} {
 					p, _ := assemble.ByName(name)
-					state := assemble.Conversation{Turns: c.turns}
+					state := assemble.ConversationState{Turns: c.turns}
 					req := gather.Request{Channel: guild, Anchor: "q2", Identity: self, Counter: counter(t), Policy: withoutGuesses(p), State: &state}
 					_, res, err := gather.Turn(t.Context(), st, req)
 					if err != nil {

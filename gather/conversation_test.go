@@ -166,8 +166,8 @@ func TestTheDeltaHasWhatWasSaidBelowEveryPart(t *testing.T) {
 	stores(t, func(t *testing.T, st earshot.Store) {
 		posted(t, st, opened(t, st, line(1, "q1", "gone"), "q1"), own(2, "a1", "q1"), own(3, "a2", ""))
 		record(t, st, guild.Scope(), line(4, "x1", "a1"), line(5, "x2", "x1"), line(6, "x3", "gone"), line(7, "x4", "a2"), line(8, "aside", ""), line(9, "q2", "a2"))
-		state := assemble.Conversation{
-			Cursor: 1, Form: assemble.Log, Shown: []earshot.Shown{{ID: "q1"}, {ID: "a1"}, {ID: "a2"}},
+		state := assemble.ConversationState{
+			Cursor: 1, Form: assemble.Log, Shown: []earshot.ShownRevision{{ID: "q1"}, {ID: "a1"}, {ID: "a2"}},
 			Turns:   []earshot.Answer{{Anchor: "q1", Replies: []earshot.MessageID{"a1", "a2"}}},
 			Session: []earshot.SessionEntry{{Role: earshot.User, Text: "q"}, {Role: earshot.Assistant, Text: "a"}},
 		}

@@ -18,7 +18,7 @@ func (r *reader) delta(ctx context.Context, s assemble.Section) error {
 	if r.later() && len(r.state.Session) == 0 {
 		return r.sinceProcessed(ctx, belongs)
 	}
-	if err := r.revised(ctx); err != nil {
+	if err := r.keepRevised(ctx); err != nil {
 		return err
 	}
 	whole, err := r.changes(ctx, belongs)
@@ -66,7 +66,7 @@ func (r *reader) sinceProcessed(ctx context.Context, belongs func(earshot.Messag
 		return err
 	}
 	before, err := r.store.Count(ctx, r.scope, part, earshot.Position{Time: since + 1})
-	r.stored = append(r.stored, assemble.Stored{Thread: root, Count: all.Count - before.Count, From: since, To: all.To})
+	r.stored = append(r.stored, assemble.StoredCount{Thread: root, Count: all.Count - before.Count, From: since, To: all.To})
 	return err
 }
 
@@ -74,9 +74,9 @@ func (r *reader) sinceProcessed(ctx context.Context, belongs func(earshot.Messag
 // budget holds fewer.
 const maxShown = 2000
 
-// revised keeps what was shown and was edited or deleted since, wherever in the
+// keepRevised keeps what was shown and was edited or deleted since, wherever in the
 // channel it stands.
-func (r *reader) revised(ctx context.Context) error {
+func (r *reader) keepRevised(ctx context.Context) error {
 	revision := make(map[earshot.MessageID]earshot.Time, len(r.state.Shown))
 	var ids []earshot.MessageID
 	for _, x := range r.state.Shown[max(0, len(r.state.Shown)-maxShown):] {
@@ -119,7 +119,7 @@ func (r *reader) changes(ctx context.Context, belongs func(earshot.Message) bool
 		for _, m := range list {
 			if belongs(m) {
 				r.keep(m)
-			} else if !r.isLog() && !m.Deleted && !blank(m) && m.Position().Compare(r.anchor.Position()) < 0 {
+			} else if !r.isLog() && !m.Deleted && !isBlank(m) && m.Position().Compare(r.anchor.Position()) < 0 {
 				others = append(others, m)
 			}
 		}
@@ -148,7 +148,7 @@ func (r *reader) sinceLastTurn(ctx context.Context, s assemble.Section, belongs 
 	if last.IsZero() {
 		return nil
 	}
-	_, err := r.fill(ctx, earshot.ThreadOf(r.anchor.Root()), quota{messages: s.Messages, floor: last, counts: belongs})
+	_, err := r.fill(ctx, earshot.ThreadOf(r.anchor.Root()), readQuota{messages: s.Messages, floor: last, counts: belongs})
 	return err
 }
 

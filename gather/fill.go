@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// A quota is how much of a part is read, backwards from the anchor.
-type quota struct {
+// A readQuota is how much of a part is read, backwards from the anchor.
+type readQuota struct {
 	messages int // this many, and one more to show that there are more; 0 means no limit
 	tokens   int // what they cost together at most; 0 means no limit
 	cut      int // what one message costs at most, in tokens; 0 means no limit
@@ -26,8 +26,8 @@ type quota struct {
 }
 
 // quotaOf returns the quota that a section's limits make.
-func (r *reader) quotaOf(s assemble.Section) quota {
-	q := quota{messages: s.Messages, tokens: r.req.Budget.Tokens, cut: s.Cut}
+func (r *reader) quotaOf(s assemble.Section) readQuota {
+	q := readQuota{messages: s.Messages, tokens: r.req.Budget.Tokens, cut: s.Cut}
 	if s.Tokens > 0 {
 		q.tokens = min(q.tokens, s.Tokens)
 	}
@@ -54,32 +54,32 @@ const (
 	maxRead = 4000
 )
 
-// A scan reads a part backwards and keeps messages until the quota is used up.
-type scan struct {
+// A backwardScan reads a part backwards and keeps messages until the quota is used up.
+type backwardScan struct {
 	*reader
-	quota
+	readQuota
 	read    int // messages looked at
 	counted int // of them, those that count against the quota
 	cost    int // the least that these cost together, in tokens
 }
 
 // scan returns a scan that has read nothing yet.
-func (r *reader) scan(q quota) *scan {
+func (r *reader) scan(q readQuota) *backwardScan {
 	if q.maxRead == 0 {
 		q.maxRead = maxRead
 	}
-	return &scan{reader: r, quota: q}
+	return &backwardScan{reader: r, readQuota: q}
 }
 
 // take keeps m if it counts, and reports whether the scan goes on.
-func (s *scan) take(m earshot.Message) bool {
+func (s *backwardScan) take(m earshot.Message) bool {
 	if m.Position().Compare(s.floor) <= 0 {
 		return false
 	}
 	s.read++
-	counts := !blank(m) && m.ID != s.anchor.ID && (s.counts == nil || s.counts(m))
+	counts := !isBlank(m) && m.ID != s.anchor.ID && (s.counts == nil || s.counts(m))
 	if counts {
-		if s.quota.messages > 0 && s.counted > s.quota.messages || s.tokens > 0 && s.cost > s.tokens {
+		if s.readQuota.messages > 0 && s.counted > s.readQuota.messages || s.tokens > 0 && s.cost > s.tokens {
 			return false
 		}
 		s.counted++
@@ -91,14 +91,14 @@ func (s *scan) take(m earshot.Message) bool {
 	return true
 }
 
-// expected estimates how many more messages must be read, from what the scan
+// estimateRest estimates how many more messages must be read, from what the scan
 // has read so far.
-func (s *scan) expected() int {
+func (s *backwardScan) estimateRest() int {
 	switch {
-	case s.quota.messages > 0 && s.read == 0:
-		return s.quota.messages + 3 // the anchor, one too many, and one to know that there are more
-	case s.quota.messages > 0:
-		return (s.quota.messages + 2 - s.counted) * s.read / max(1, s.counted)
+	case s.readQuota.messages > 0 && s.read == 0:
+		return s.readQuota.messages + 3 // the anchor, one too many, and one to know that there are more
+	case s.readQuota.messages > 0:
+		return (s.readQuota.messages + 2 - s.counted) * s.read / max(1, s.counted)
 	case s.counted > 0:
 		return (s.tokens-s.cost)*s.read/max(1, s.cost) + minPage/2
 	}
@@ -107,7 +107,7 @@ func (s *scan) expected() int {
 
 // fill keeps the newest messages of a part until the quota is used up. whole
 // reports whether the part was read to its first message.
-func (r *reader) fill(ctx context.Context, part earshot.Part, q quota) (whole bool, err error) {
+func (r *reader) fill(ctx context.Context, part earshot.ChannelPart, q readQuota) (whole bool, err error) {
 	s := r.scan(q)
 	if part.Thread() == "" || len(r.recent) == 0 {
 		return s.backwards(ctx, part, earshot.Position{})
@@ -124,13 +124,13 @@ func (r *reader) fill(ctx context.Context, part earshot.Part, q quota) (whole bo
 // backwards takes the messages of a part that stand before a position; the zero
 // Position means the anchor and what stands before it. whole reports whether
 // the part was read to its first message.
-func (s *scan) backwards(ctx context.Context, part earshot.Part, before earshot.Position) (whole bool, err error) {
+func (s *backwardScan) backwards(ctx context.Context, part earshot.ChannelPart, before earshot.Position) (whole bool, err error) {
 	upTo := before
 	if before.IsZero() {
 		upTo = s.anchor.Position()
 	}
-	for s.read < s.quota.maxRead {
-		size := min(max(s.expected(), minPage), maxPage, s.quota.maxRead-s.read+1)
+	for s.read < s.readQuota.maxRead {
+		size := min(max(s.estimateRest(), minPage), maxPage, s.readQuota.maxRead-s.read+1)
 		list, err := s.store.Newest(ctx, s.scope, part, upTo, size)
 		if err != nil {
 			return false, err
@@ -155,7 +155,7 @@ func (s *scan) backwards(ctx context.Context, part earshot.Part, before earshot.
 // minCost returns the least that a message may cost in the section, in tokens.
 // Where there is no stored count that fits the counter, eight bytes are taken
 // for a token, so that too much is read rather than too little.
-func (s *scan) minCost(m earshot.Message) int {
+func (s *backwardScan) minCost(m earshot.Message) int {
 	n, known := 0, false
 	if s.req.Counter != nil {
 		n, known = s.req.Counter.Stored(m.Tokens)
@@ -175,7 +175,7 @@ func (s *scan) minCost(m earshot.Message) int {
 	return n + lineCost
 }
 
-// blank reports whether a message has neither text nor files nor quotes.
-func blank(m earshot.Message) bool {
+// isBlank reports whether a message has neither text nor files nor quotes.
+func isBlank(m earshot.Message) bool {
 	return len(m.Files)+len(m.Shared) == 0 && strings.TrimSpace(m.Text) == ""
 }

@@ -136,8 +136,8 @@ func withoutGuesses(p assemble.Policy) assemble.Policy {
 }
 
 // remember is the state after a turn that the agent answered.
-func remember(p assemble.Policy, anchor earshot.MessageID, r assemble.Result) assemble.Conversation {
-	c := assemble.Conversation{
+func remember(p assemble.Policy, anchor earshot.MessageID, r assemble.Result) assemble.ConversationState {
+	c := assemble.ConversationState{
 		Cursor: r.Next.Cursor, Epoch: r.Next.Epoch, Shown: r.Next.Shown, Attached: r.Next.Attached, Names: r.Next.Names, Form: p.Frame,
 		Turns: []earshot.Answer{{Anchor: anchor, Replies: []earshot.MessageID{"none"}}},
 	}
@@ -190,7 +190,7 @@ func TestWhatIsReadGivesThePromptOfTheWholeChannel(t *testing.T) {
 					}
 					req := gather.Request{Channel: general, Anchor: history[i].ID, Identity: self, Policy: withoutGuesses(p),
 						Budget: budgets[rng.IntN(2)], Counter: count}
-					same(t, st, req, assemble.Conversation{})
+					same(t, st, req, assemble.ConversationState{})
 				}
 			})
 		}
@@ -252,7 +252,7 @@ var (
 	older   = regexp.MustCompile(`; \d+ older messages? not shown\]`)
 )
 
-func same(t *testing.T, st earshot.Store, req gather.Request, state assemble.Conversation) {
+func same(t *testing.T, st earshot.Store, req gather.Request, state assemble.ConversationState) {
 	t.Helper()
 	req.State = &state
 	in, got, err := gather.Turn(t.Context(), st, req)
@@ -296,7 +296,7 @@ type counting struct {
 	read int
 }
 
-func (c *counting) Newest(ctx context.Context, s earshot.Scope, p earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error) {
+func (c *counting) Newest(ctx context.Context, s earshot.Scope, p earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error) {
 	list, err := c.Store.Newest(ctx, s, p, upTo, limit)
 	c.read += len(list)
 	return list, err
@@ -308,7 +308,7 @@ func (c *counting) Since(ctx context.Context, s earshot.Scope, seq int64, limit 
 	return list, err
 }
 
-func (c *counting) Range(context.Context, earshot.Scope, earshot.Part, earshot.Position, earshot.Position) iter.Seq2[earshot.Message, error] {
+func (c *counting) Range(context.Context, earshot.Scope, earshot.ChannelPart, earshot.Position, earshot.Position) iter.Seq2[earshot.Message, error] {
 	panic("a turn reads no ranges: they grow with the history")
 }
 
@@ -664,8 +664,8 @@ func TestAnEndedEpochsFilesAreReadHoweverLongAgo(t *testing.T) {
 	}
 	_, err := st.CommitTurn(ctx, id, earshot.Turn{
 		Answer: earshot.Answer{Anchor: "m0002"}, Policy: "standard", Hash: "x", Form: "log", Cursor: 3,
-		Shown:    []earshot.Shown{{ID: "m0000"}, {ID: "m0001"}, {ID: "m0002"}},
-		Attached: []earshot.Attached{{ID: "F1", SHA256: "ab12", Tokens: 85}, {ID: "F2", SHA256: "cd34", Tokens: 85}},
+		Shown:    []earshot.ShownRevision{{ID: "m0000"}, {ID: "m0001"}, {ID: "m0002"}},
+		Attached: []earshot.AttachedFile{{ID: "F1", SHA256: "ab12", Tokens: 85}, {ID: "F2", SHA256: "cd34", Tokens: 85}},
 		Session:  []earshot.SessionEntry{{Role: earshot.User, Text: "q"}, {Role: earshot.Assistant, Text: "a"}},
 	})
 	if err != nil {
@@ -681,7 +681,7 @@ func TestAnEndedEpochsFilesAreReadHoweverLongAgo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []earshot.Attached{{ID: "F1", SHA256: "ab12", Turn: 1, Tokens: 85}}
+	want := []earshot.AttachedFile{{ID: "F1", SHA256: "ab12", Turn: 1, Tokens: 85}}
 	if d := cmp.Diff(in.Conversation.Attached, want); d != "" {
 		t.Errorf("the input's files (-got +want):\n%s", d)
 	}

@@ -24,7 +24,7 @@ type reader struct {
 	scope  earshot.Scope
 	req    Request
 	anchor earshot.Message
-	state  assemble.Conversation
+	state  assemble.ConversationState
 
 	// named says that a caller has created the conversation: its thread may be a name
 	// that no message has as its id.
@@ -35,7 +35,7 @@ type reader struct {
 
 	// ended is what the model was shown in an epoch that has ended, where the
 	// state is of the next, which has no session yet.
-	ended []earshot.Shown
+	ended []earshot.ShownRevision
 
 	// recent are the channel's newest messages, in the order of Position, once a
 	// window has read them.
@@ -43,8 +43,8 @@ type reader struct {
 
 	kept     map[earshot.MessageID]bool // the ids in messages
 	messages []earshot.Message
-	stored   []assemble.Stored
-	recalled []assemble.Recalled
+	stored   []assemble.StoredCount
+	recalled []assemble.RecalledMessage
 	coverage []earshot.Coverage
 
 	// foundFrom is the index in messages of the first one that was read because
@@ -75,7 +75,7 @@ func (r *reader) later() bool {
 // read reads what the turn's sections ask for.
 func (r *reader) read(ctx context.Context, zone string) error {
 	if r.anchor.Isolated() {
-		r.state = assemble.Conversation{Cursor: r.state.Cursor, Epoch: r.state.Epoch}
+		r.state = assemble.ConversationState{Cursor: r.state.Cursor, Epoch: r.state.Epoch}
 		return nil
 	}
 	sections := r.req.Policy.First
@@ -207,7 +207,7 @@ func (r *reader) sharers(ctx context.Context) error {
 		}
 	}
 	if len(r.state.Session) == 0 { // nothing of a deleted message's file gets into the input
-		r.state.Attached = slices.DeleteFunc(slices.Clone(r.state.Attached), func(a earshot.Attached) bool { return !shared[a.ID] })
+		r.state.Attached = slices.DeleteFunc(slices.Clone(r.state.Attached), func(a earshot.AttachedFile) bool { return !shared[a.ID] })
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func (r *reader) thread(ctx context.Context, s assemble.Section) error {
 
 // count adds to the input how much of a part is stored, once for each thread; ""
 // as thread means the channel.
-func (r *reader) count(ctx context.Context, thread earshot.MessageID, part earshot.Part) error {
+func (r *reader) count(ctx context.Context, thread earshot.MessageID, part earshot.ChannelPart) error {
 	for _, s := range r.stored {
 		if s.Thread == thread {
 			return nil
@@ -241,7 +241,7 @@ func (r *reader) count(ctx context.Context, thread earshot.MessageID, part earsh
 	if err != nil {
 		return err
 	}
-	r.stored = append(r.stored, assemble.Stored{Thread: thread, Count: c.Count, From: c.From, To: c.To})
+	r.stored = append(r.stored, assemble.StoredCount{Thread: thread, Count: c.Count, From: c.From, To: c.To})
 	return nil
 }
 
@@ -263,7 +263,7 @@ func (r *reader) transcript(ctx context.Context, s assemble.Section) error {
 	}
 	q := r.quotaOf(s)
 	if s.AddressedOnly {
-		q.counts, q.keepOthers, q.maxRead = r.addressed(), true, max(maxPast, 4*s.Messages)
+		q.counts, q.keepOthers, q.maxRead = r.addressedFilter(), true, max(maxPast, 4*s.Messages)
 	}
 	whole, err := r.fill(ctx, part, q)
 	if err != nil {
@@ -311,10 +311,10 @@ func (r *reader) ownAnswers(ctx context.Context) error {
 	return nil
 }
 
-// addressed returns a test for the messages that a transcript of what was
+// addressedFilter returns a test for the messages that a transcript of what was
 // addressed shows: the agent's own, those that mention it and those that it
 // answered; in a DM all.
-func (r *reader) addressed() func(earshot.Message) bool {
+func (r *reader) addressedFilter() func(earshot.Message) bool {
 	answered := map[earshot.MessageID]bool{}
 	for _, a := range r.state.Turns {
 		answered[a.Anchor] = len(a.Replies) > 0

@@ -51,16 +51,16 @@ func (r *reader) recall(ctx context.Context, zone string) error {
 	}
 	hits = hits[:min(len(hits), q.Limit)]
 	r.foundFrom = len(r.messages)
-	found := make([]assemble.Recalled, len(hits))
+	found := make([]assemble.RecalledMessage, len(hits))
 	for i, h := range hits {
 		found[i] = recalledOf(h)
 	}
-	loaded, err := r.load(ctx, hits, assemble.Worth(found))
+	loaded, err := r.load(ctx, hits, assemble.FilterRecalled(found))
 	if err != nil {
 		return err
 	}
 	for _, f := range found {
-		if loaded[f.ID] && !slices.ContainsFunc(r.recalled, func(o assemble.Recalled) bool { return o.ID == f.ID }) {
+		if loaded[f.ID] && !slices.ContainsFunc(r.recalled, func(o assemble.RecalledMessage) bool { return o.ID == f.ID }) {
 			r.recalled = append(r.recalled, f)
 		}
 	}
@@ -106,9 +106,9 @@ func (r *reader) withoutSelf(text string) string {
 
 // recalledOf returns a hit as an input has it. Scores are rounded to three
 // decimals, which is enough to see why a hit ranks where it does.
-func recalledOf(h search.Hit) assemble.Recalled {
+func recalledOf(h search.Hit) assemble.RecalledMessage {
 	round := func(v float64) float64 { return math.Round(v*1000) / 1000 }
-	out := assemble.Recalled{ID: h.ID, Score: round(h.Score), Cover: round(h.Cover)}
+	out := assemble.RecalledMessage{ID: h.ID, Score: round(h.Score), Cover: round(h.Cover)}
 	for _, p := range h.Parts {
 		if v := round(p.Value); v != 0 {
 			if out.Parts == nil {
@@ -123,7 +123,7 @@ func recalledOf(h search.Hit) assemble.Recalled {
 // load keeps the hits, as the store has them, and what stands next to those that
 // are worth showing. It returns the ids that the store has, in this channel and
 // before the question: a Finder is not trusted in that.
-func (r *reader) load(ctx context.Context, hits []search.Hit, worth []assemble.Recalled) (map[earshot.MessageID]bool, error) {
+func (r *reader) load(ctx context.Context, hits []search.Hit, worth []assemble.RecalledMessage) (map[earshot.MessageID]bool, error) {
 	var ids []earshot.MessageID
 	good := map[earshot.MessageID]bool{}
 	for _, w := range worth {
@@ -181,7 +181,7 @@ func (r *reader) load(ctx context.Context, hits []search.Hit, worth []assemble.R
 
 // threadsOf keeps the threads of the hits that are worth showing, the thread with the
 // best hit first. The question's own thread is read by another section.
-func (r *reader) threadsOf(ctx context.Context, list []earshot.Message, worth []assemble.Recalled) error {
+func (r *reader) threadsOf(ctx context.Context, list []earshot.Message, worth []assemble.RecalledMessage) error {
 	byID := make(map[earshot.MessageID]earshot.Message, len(list))
 	for _, m := range list {
 		byID[m.ID] = m

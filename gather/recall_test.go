@@ -144,12 +144,12 @@ func (r *reads) ByID(ctx context.Context, s earshot.Scope, ids ...earshot.Messag
 	return r.Store.ByID(ctx, s, ids...)
 }
 
-func (r *reads) Newest(ctx context.Context, s earshot.Scope, p earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error) {
+func (r *reads) Newest(ctx context.Context, s earshot.Scope, p earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error) {
 	r.n++
 	return r.Store.Newest(ctx, s, p, upTo, limit)
 }
 
-func (r *reads) Range(ctx context.Context, s earshot.Scope, p earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
+func (r *reads) Range(ctx context.Context, s earshot.Scope, p earshot.ChannelPart, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
 	r.n++
 	return r.Store.Range(ctx, s, p, from, to)
 }
@@ -164,7 +164,7 @@ func (r *reads) Activity(ctx context.Context, s earshot.Scope, upTo earshot.Posi
 	return r.Store.Activity(ctx, s, upTo, roots...)
 }
 
-func (r *reads) Count(ctx context.Context, s earshot.Scope, p earshot.Part, upTo earshot.Position) (earshot.Count, error) {
+func (r *reads) Count(ctx context.Context, s earshot.Scope, p earshot.ChannelPart, upTo earshot.Position) (earshot.Count, error) {
 	r.n++
 	return r.Store.Count(ctx, s, p, upTo)
 }
@@ -308,8 +308,8 @@ func TestAFollowUpIsShownWhatItWasNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state := assemble.Conversation{
-		Cursor: first.Next.Cursor, Shown: append(first.Next.Shown, earshot.Shown{ID: "own"}), Names: first.Next.Names, Form: in.Policy.Frame,
+	state := assemble.ConversationState{
+		Cursor: first.Next.Cursor, Shown: append(first.Next.Shown, earshot.ShownRevision{ID: "own"}), Names: first.Next.Names, Form: in.Policy.Frame,
 		Session: []earshot.SessionEntry{{Role: earshot.User, Text: first.Messages[0].Text}, {Role: earshot.Assistant, Text: "A stale job in the spooler."}},
 		Turns:   []earshot.Answer{{Anchor: question.ID, Replies: []earshot.MessageID{"own"}}},
 	}
@@ -358,7 +358,7 @@ func TestWhatIsSaidLaterChangesNoInputThatIsKept(t *testing.T) {
 		t.Errorf("a kept input makes another prompt: %v", err)
 	}
 	fresh, _, err := gather.Turn(t.Context(), st, req)
-	if err != nil || slices.ContainsFunc(fresh.Recalled, func(r assemble.Recalled) bool { return r.ID == "z1" }) {
+	if err != nil || slices.ContainsFunc(fresh.Recalled, func(r assemble.RecalledMessage) bool { return r.ID == "z1" }) {
 		t.Errorf("what was said after the question is recalled: %v", err)
 	}
 }

@@ -43,11 +43,11 @@ type Request struct {
 	// store must then be [Conversations]. A conversation that is not stored
 	// begins here. State, where it is not nil, is used in place of stored state.
 	Conversation earshot.ConversationID
-	State        *assemble.Conversation
+	State        *assemble.ConversationState
 
 	// Elsewhere says that the caller may keep the session itself and commit no turn: a
 	// stored conversation that no turn was committed in is then processed up to the
-	// last_processed_ts of its metadata. See [assemble.Conversation].Processed.
+	// last_processed_ts of its metadata. See [assemble.ConversationState].Processed.
 	Elsewhere bool
 
 	// Finder searches the channel for the section recall; nil recalls nothing.

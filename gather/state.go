@@ -84,7 +84,7 @@ func (r *reader) loadState(ctx context.Context) error {
 
 // endedFiles returns the files that the model was given in the last epoch that is
 // recorded, and the messages that it was shown.
-func endedFiles(turns []earshot.Turn) (files []earshot.Attached, shown []earshot.Shown) {
+func endedFiles(turns []earshot.Turn) (files []earshot.AttachedFile, shown []earshot.ShownRevision) {
 	epoch := -1
 	for _, t := range slices.Backward(turns) {
 		if epoch < 0 && len(t.Shown) > 0 {

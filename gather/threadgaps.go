@@ -21,7 +21,7 @@ func (r *reader) openThread(ctx context.Context) error {
 // A ThreadStore is what [OpenThread] needs of [earshot.Messages].
 type ThreadStore interface {
 	ByID
-	Count(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error)
+	Count(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position) (earshot.Count, error)
 }
 
 // OpenThread returns what a channel's coverage leaves open of a thread, up to a time, as

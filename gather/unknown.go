@@ -22,7 +22,7 @@ type Reference struct {
 // A ReferenceStore is what [Unknown] needs of [earshot.Messages].
 type ReferenceStore interface {
 	ByID
-	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
+	Newest(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error)
 }
 
 // maxUnknownLook bounds among how many of a channel's newest messages references
@@ -45,7 +45,7 @@ func Unknown(ctx context.Context, st ReferenceStore, c earshot.Channel, anchor e
 	if anchor.Isolated() || limit <= 0 {
 		return nil, nil
 	}
-	u := unknown{store: st, scope: c.Scope(), known: map[earshot.MessageID]bool{anchor.ID: true}, limit: limit}
+	u := unknownReferences{store: st, scope: c.Scope(), known: map[earshot.MessageID]bool{anchor.ID: true}, limit: limit}
 	if err := u.chain(ctx, anchor); err != nil {
 		return nil, err
 	}
@@ -67,8 +67,8 @@ func Unknown(ctx context.Context, st ReferenceStore, c earshot.Channel, anchor e
 	return u.found, u.among(ctx, newest)
 }
 
-// An unknown collects the references whose messages a store does not know.
-type unknown struct {
+// A unknownReferences collects the references whose messages a store does not know.
+type unknownReferences struct {
 	store ReferenceStore
 	scope earshot.Scope
 	known map[earshot.MessageID]bool // known to the store, or found already
@@ -77,7 +77,7 @@ type unknown struct {
 }
 
 // chain follows the references up from m, and finds the one that leads nowhere.
-func (u *unknown) chain(ctx context.Context, m earshot.Message) error {
+func (u *unknownReferences) chain(ctx context.Context, m earshot.Message) error {
 	for range maxWalk {
 		r, ok := referenceOf(m)
 		if !ok || u.known[r.ID] {
@@ -98,7 +98,7 @@ func (u *unknown) chain(ctx context.Context, m earshot.Message) error {
 }
 
 // among finds references of a list in the order of Position.
-func (u *unknown) among(ctx context.Context, list []earshot.Message) error {
+func (u *unknownReferences) among(ctx context.Context, list []earshot.Message) error {
 	for _, m := range list {
 		u.known[m.ID] = true
 	}

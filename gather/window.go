@@ -17,7 +17,7 @@ func (r *reader) window(ctx context.Context, s assemble.Section) error {
 		q.floor = last // the section delta reads what became known late
 	}
 	scan := r.scan(q)
-	size := scan.expected()
+	size := scan.estimateRest()
 	list, full, err := scan.newest(ctx, size)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (r *reader) window(ctx context.Context, s assemble.Section) error {
 	case full:
 	case len(list) < size:
 		return nil
-	case scan.expected() > 2*s.Look:
+	case scan.estimateRest() > 2*s.Look:
 		err = r.besideBusyThread(ctx, s, q)
 	default:
 		_, err = scan.backwards(ctx, earshot.Whole(), list[0].Position())
@@ -45,7 +45,7 @@ const fewNew = 48
 // reports whether the quota is used up; if not, there are size of them, or all
 // that there are. Where the scan has a floor, few messages are read first, and
 // size only if the floor stands further back.
-func (s *scan) newest(ctx context.Context, size int) (list []earshot.Message, full bool, err error) {
+func (s *backwardScan) newest(ctx context.Context, size int) (list []earshot.Message, full bool, err error) {
 	part, anchor := earshot.Whole(), s.anchor.Position()
 	if !s.floor.IsZero() && size > fewNew {
 		list, err = s.store.Newest(ctx, s.scope, part, anchor, fewNew)
@@ -76,7 +76,7 @@ func (r *reader) windowShows() func(earshot.Message) bool {
 	threadApart := root != "" && (r.later() || r.hasThread()) // another section shows the thread
 	var shown map[earshot.MessageID]bool
 	if r.later() {
-		shown = r.shown()
+		shown = r.shownIDs()
 	}
 	return func(m earshot.Message) bool {
 		return (!r.isLog() || m.Author.Kind != earshot.System) && !shown[m.ID] && (!threadApart || m.Root() != root && m.ID != root)
@@ -85,13 +85,13 @@ func (r *reader) windowShows() func(earshot.Message) bool {
 
 // besideBusyThread reads the rest of a channel whose newest messages are nearly
 // all of one thread: the top level, and the newest replies to the newest roots.
-func (r *reader) besideBusyThread(ctx context.Context, s assemble.Section, q quota) error {
+func (r *reader) besideBusyThread(ctx context.Context, s assemble.Section, q readQuota) error {
 	if _, err := r.scan(q).backwards(ctx, earshot.TopLevel(), earshot.Position{}); err != nil {
 		return err
 	}
 	var roots []earshot.Message
 	for _, m := range r.messages {
-		if m.Root() == "" && m.ID != r.anchor.ID && q.counts(m) && !blank(m) {
+		if m.Root() == "" && m.ID != r.anchor.ID && q.counts(m) && !isBlank(m) {
 			roots = append(roots, m)
 		}
 	}
@@ -253,8 +253,8 @@ func (r *reader) hasThread() bool {
 	return slices.ContainsFunc(r.req.Policy.First, func(s assemble.Section) bool { return s.Section.Source() == assemble.SourceThread })
 }
 
-// shown returns the ids in the manifest.
-func (r *reader) shown() map[earshot.MessageID]bool {
+// shownIDs returns the ids in the manifest.
+func (r *reader) shownIDs() map[earshot.MessageID]bool {
 	ids := make(map[earshot.MessageID]bool, len(r.state.Shown))
 	for _, x := range r.state.Shown {
 		ids[x.ID] = true

@@ -30,7 +30,7 @@ var policyName = func() string {
 //
 // The error is [earshot.ErrInvalid] for a message without id, time or author, and
 // for one of another thread; else the store's.
-func (h *History) Append(ctx context.Context, c Conversation, messages ...earshot.Message) ([]earshot.Recorded, error) {
+func (h *History) Append(ctx context.Context, c Conversation, messages ...earshot.Message) ([]earshot.RecordResult, error) {
 	c, err := c.check()
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (h *History) checkStored(ctx context.Context, c Conversation, list []earsho
 }
 
 // recordAnswers records which messages the agent's own ones answer, each once.
-func (h *History) recordAnswers(ctx context.Context, c Conversation, list []earshot.Message, recorded []earshot.Recorded) error {
+func (h *History) recordAnswers(ctx context.Context, c Conversation, list []earshot.Message, recorded []earshot.RecordResult) error {
 	answers := h.answers(list)
 	if len(answers) == 0 || h.memory == nil {
 		return nil
@@ -119,7 +119,7 @@ func (h *History) recordAnswers(ctx context.Context, c Conversation, list []ears
 		case err != nil:
 			return fmt.Errorf("append: record what was answered: %w", err)
 		default:
-			h.due(ctx, c, number+1)
+			h.makeDueSummaries(ctx, c, number+1)
 		}
 	}
 	return nil

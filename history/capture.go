@@ -77,12 +77,12 @@ func (h *History) complete(reply *earshot.Message, question earshot.Message) {
 func newID() earshot.MessageID { return earshot.MessageID("h-" + rand.Text()) }
 
 // capture appends messages, and reports whether they are stored.
-func (h *History) capture(ctx context.Context, c Conversation, id earshot.MessageID, what failure, messages ...earshot.Message) bool {
+func (h *History) capture(ctx context.Context, c Conversation, id earshot.MessageID, what countedFailure, messages ...earshot.Message) bool {
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), h.o.WriteTime)
 	defer done()
 	_, err := h.Append(ctx, c, messages...)
 	if err != nil {
-		h.failed(ctx, h.id(c), id, what, err)
+		h.countFailure(ctx, h.id(c), id, what, err)
 	}
 	return err == nil
 }
@@ -103,16 +103,16 @@ func (h *History) Failures() Failures {
 	return h.failures
 }
 
-type failure string
+type countedFailure string
 
 const (
-	failedQuestion failure = "question"
-	failedReply    failure = "reply"
-	failedSummary  failure = "summary"
+	failedQuestion countedFailure = "question"
+	failedReply    countedFailure = "reply"
+	failedSummary  countedFailure = "summary"
 )
 
-// failed counts and logs a failure.
-func (h *History) failed(ctx context.Context, c earshot.ConversationID, id earshot.MessageID, what failure, err error) {
+// countFailure counts and logs a failure.
+func (h *History) countFailure(ctx context.Context, c earshot.ConversationID, id earshot.MessageID, what countedFailure, err error) {
 	now := h.o.Now()
 	h.mu.Lock()
 	switch what {

@@ -43,7 +43,7 @@ func (c Conversation) check() (Conversation, error) {
 }
 
 // part is what of the channel the conversation is.
-func (c Conversation) part() earshot.Part { return earshot.ThreadOf(c.Thread) }
+func (c Conversation) part() earshot.ChannelPart { return earshot.ThreadOf(c.Thread) }
 
 // holds reports whether a message belongs to the conversation. A root belongs to
 // the top level and to its thread.

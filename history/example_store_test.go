@@ -23,19 +23,19 @@ func newShelf() *shelf {
 }
 
 // Record keeps the newest revision of each message, and what is deleted stays deleted.
-func (s *shelf) Record(_ context.Context, at earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+func (s *shelf) Record(_ context.Context, at earshot.Scope, list ...earshot.Message) ([]earshot.RecordResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.channels[at] == nil {
 		s.channels[at] = map[earshot.MessageID]earshot.Message{}
 	}
-	out := make([]earshot.Recorded, len(list))
+	out := make([]earshot.RecordResult, len(list))
 	for i, m := range list {
 		was, known := s.channels[at][m.ID]
 		change := earshot.New
 		switch {
 		case known && (was.Deleted || !m.Deleted && m.Edited <= was.Edited):
-			out[i] = earshot.Recorded{ID: m.ID, Change: earshot.Same, Seq: was.Seq}
+			out[i] = earshot.RecordResult{ID: m.ID, Change: earshot.Same, Seq: was.Seq}
 			continue
 		case m.Deleted:
 			m, change = earshot.Message{ID: m.ID, Time: was.Time, Deleted: true}, earshot.Gone
@@ -45,7 +45,7 @@ func (s *shelf) Record(_ context.Context, at earshot.Scope, list ...earshot.Mess
 		s.seq++
 		m.Seq = s.seq
 		s.channels[at][m.ID] = m
-		out[i] = earshot.Recorded{ID: m.ID, Change: change, Seq: m.Seq}
+		out[i] = earshot.RecordResult{ID: m.ID, Change: change, Seq: m.Seq}
 	}
 	return out, nil
 }
@@ -54,7 +54,7 @@ func (s *shelf) ByID(_ context.Context, at earshot.Scope, ids ...earshot.Message
 	return s.those(at, func(m earshot.Message) bool { return slices.Contains(ids, m.ID) }), nil
 }
 
-func (s *shelf) Newest(_ context.Context, at earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error) {
+func (s *shelf) Newest(_ context.Context, at earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error) {
 	list := s.those(at, func(m earshot.Message) bool {
 		within := part.IsWhole() || m.Root() == part.Thread() || m.ID == part.Thread()
 		return within && !m.Deleted && (upTo.IsZero() || m.Position().Compare(upTo) <= 0)

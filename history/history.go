@@ -25,19 +25,19 @@ import (
 type Store interface {
 	// Record stores messages, their newer revisions and tombstones, all or none, and
 	// says of each what changed.
-	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
+	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.RecordResult, error)
 	// ByID returns those of the ids that are stored, tombstones too, by Position.
 	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
 	// Newest returns the newest messages of a part at or before upTo (zero: no bound),
 	// at most limit, by Position, without deleted ones.
-	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
+	Newest(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error)
 	// Since returns what became known after a sequence, tombstones too, by Seq, at most
 	// limit (0: no limit).
 	Since(ctx context.Context, s earshot.Scope, seq int64, limit int) ([]earshot.Message, error)
 }
 
-// reads are what gathering and searching read of a store.
-type reads interface {
+// readStore are what gathering and searching read of a store.
+type readStore interface {
 	gather.Store
 	search.Store
 }
@@ -104,8 +104,8 @@ type Options struct {
 // safe for concurrent use. [History.Close] ends what it does in the background.
 type History struct {
 	store    Store
-	reads    reads  // the store, or a scan of it
-	memory   memory // the store; nil where it keeps messages alone
+	reads    readStore // the store, or a scan of it
+	memory   memory    // the store; nil where it keeps messages alone
 	self     earshot.Identity
 	o        Options
 	searcher *search.Searcher
@@ -131,7 +131,7 @@ func New(st Store, self earshot.Identity, o *Options) *History {
 	}
 	h := &History{store: st, self: self, owner: rand.Text()}
 	var ok bool
-	if h.reads, ok = st.(reads); !ok {
+	if h.reads, ok = st.(readStore); !ok {
 		h.reads = scan{st}
 	}
 	h.memory, _ = st.(memory)

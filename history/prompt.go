@@ -62,7 +62,7 @@ func (h *History) load(ctx context.Context, c Conversation, question earshot.Mes
 		if err != nil {
 			return assemble.Input{}, err
 		}
-		request.State = &assemble.Conversation{Turns: h.answers(recent)}
+		request.State = &assemble.ConversationState{Turns: h.answers(recent)}
 	}
 	in, err := gather.Input(ctx, h.reads, request)
 	if err != nil {

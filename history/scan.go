@@ -22,14 +22,14 @@ func (scan) Authors(context.Context, earshot.Platform, earshot.WorkspaceID, ...e
 	return nil, nil
 }
 
-// all returns a part up to a position.
-func (s scan) all(ctx context.Context, at earshot.Scope, part earshot.Part, upTo earshot.Position) ([]earshot.Message, error) {
+// readAll returns a part up to a position.
+func (s scan) readAll(ctx context.Context, at earshot.Scope, part earshot.ChannelPart, upTo earshot.Position) ([]earshot.Message, error) {
 	return s.Newest(ctx, at, part, upTo, math.MaxInt)
 }
 
-func (s scan) Range(ctx context.Context, at earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
+func (s scan) Range(ctx context.Context, at earshot.Scope, part earshot.ChannelPart, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
 	return func(yield func(earshot.Message, error) bool) {
-		list, err := s.all(ctx, at, part, to)
+		list, err := s.readAll(ctx, at, part, to)
 		if err != nil {
 			yield(earshot.Message{}, err)
 		}
@@ -42,12 +42,12 @@ func (s scan) Range(ctx context.Context, at earshot.Scope, part earshot.Part, fr
 }
 
 func (s scan) Replying(ctx context.Context, at earshot.Scope, upTo earshot.Position, ids ...earshot.MessageID) ([]earshot.Message, error) {
-	list, err := s.all(ctx, at, earshot.Whole(), upTo)
+	list, err := s.readAll(ctx, at, earshot.Whole(), upTo)
 	return slices.DeleteFunc(list, func(m earshot.Message) bool { return m.ReplyTo == "" || !slices.Contains(ids, m.ReplyTo) }), err
 }
 
-func (s scan) Count(ctx context.Context, at earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error) {
-	list, err := s.all(ctx, at, part, upTo)
+func (s scan) Count(ctx context.Context, at earshot.Scope, part earshot.ChannelPart, upTo earshot.Position) (earshot.Count, error) {
+	list, err := s.readAll(ctx, at, part, upTo)
 	if err != nil || len(list) == 0 {
 		return earshot.Count{}, err
 	}
@@ -56,7 +56,7 @@ func (s scan) Count(ctx context.Context, at earshot.Scope, part earshot.Part, up
 
 func (s scan) Activity(ctx context.Context, at earshot.Scope, upTo earshot.Position, roots ...earshot.MessageID) (map[earshot.MessageID]earshot.Activity, error) {
 	const hour = 3600 * 1_000_000
-	list, err := s.all(ctx, at, earshot.Whole(), upTo)
+	list, err := s.readAll(ctx, at, earshot.Whole(), upTo)
 	out := map[earshot.MessageID]earshot.Activity{}
 	for _, m := range list {
 		if root := m.Root(); root != "" && slices.Contains(roots, root) {
@@ -78,16 +78,16 @@ func (s scan) Terms(ctx context.Context, at earshot.Scope, seq int64) iter.Seq2[
 			yield(earshot.Terms{}, err)
 		}
 		for i := range list {
-			if !yield(terms(&list[i]), nil) {
+			if !yield(searchTerms(&list[i]), nil) {
 				return
 			}
 		}
 	}
 }
 
-// terms returns what is searched of a message. What an app attaches without a name
+// searchTerms returns what is searched of a message. What an app attaches without a name
 // counts as its own text.
-func terms(m *earshot.Message) earshot.Terms {
+func searchTerms(m *earshot.Message) earshot.Terms {
 	t := earshot.Terms{
 		ID: m.ID, Seq: m.Seq, Time: m.Time, Author: m.Author.ID, Name: m.Author.Name, Thread: m.Root(), ReplyTo: m.ReplyTo,
 		Deleted: m.Deleted, System: m.Author.Kind == earshot.System, Terms: index.Terms(m.Text),

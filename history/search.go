@@ -27,8 +27,8 @@ type SearchOptions struct {
 	Before earshot.MessageID
 }
 
-// Found is what a search found.
-type Found struct {
+// SearchResult is what a search found.
+type SearchResult struct {
 	Hits   []Hit // the best first
 	Tokens int   // of their texts
 	// Omitted is how many further hits within the limit the token cap left out.
@@ -49,10 +49,10 @@ type Hit struct {
 // Search finds messages of a conversation by words, a part in double quotes as it
 // stands. A conversation that is not stored has no hits. o may be nil. The errors
 // are the store's, and [earshot.ErrNotFound] if o.Before is not stored.
-func (h *History) Search(ctx context.Context, c Conversation, query string, o *SearchOptions) (Found, error) {
+func (h *History) Search(ctx context.Context, c Conversation, query string, o *SearchOptions) (SearchResult, error) {
 	c, err := c.check()
 	if err != nil {
-		return Found{}, err
+		return SearchResult{}, err
 	}
 	var opts SearchOptions
 	if o != nil {
@@ -68,17 +68,17 @@ func (h *History) Search(ctx context.Context, c Conversation, query string, o *S
 	if opts.Before != "" {
 		m, err := h.message(ctx, c, opts.Before)
 		if err != nil {
-			return Found{}, fmt.Errorf("search: %w", err)
+			return SearchResult{}, fmt.Errorf("search: %w", err)
 		}
 		q.At, q.Before, q.Exclude = m.Time, m.Position(), []earshot.MessageID{m.ID}
 	}
-	var out Found
+	var out SearchResult
 	if out.Gaps, err = h.gaps(ctx, c); err != nil {
-		return Found{}, fmt.Errorf("search: %w", err)
+		return SearchResult{}, fmt.Errorf("search: %w", err)
 	}
 	hits, err := h.hits(ctx, c, q, opts.Limit)
 	if err != nil {
-		return Found{}, fmt.Errorf("search: %w", err)
+		return SearchResult{}, fmt.Errorf("search: %w", err)
 	}
 	h.fit(&out, hits, opts.Tokens)
 	return out, nil
@@ -106,7 +106,7 @@ func (h *History) hits(ctx context.Context, c Conversation, q search.Query, limi
 
 // fit puts into out the hits whose texts fit, the best first. The first one that
 // does not is cut, or left out where too little of it would remain.
-func (h *History) fit(out *Found, hits []Hit, room int) {
+func (h *History) fit(out *SearchResult, hits []Hit, room int) {
 	const fewest = 16 // tokens that a cut text is worth showing with
 	for i, hit := range hits {
 		n := h.o.Counter.Count(hit.Message.Text)

@@ -83,9 +83,9 @@ func (h *History) summarise(ctx context.Context, c Conversation, in assemble.Inp
 	return in, err
 }
 
-// due makes the summaries that are due after a conversation got its nth answer: a
+// makeDueSummaries makes the summaries that are due after a conversation got its nth answer: a
 // digest at once, with a Summariser in the background.
-func (h *History) due(ctx context.Context, c Conversation, answers int) {
+func (h *History) makeDueSummaries(ctx context.Context, c Conversation, answers int) {
 	if h.o.SummariseAfter < 0 || answers <= h.o.SummariseAfter/2 {
 		return
 	}
@@ -151,7 +151,7 @@ func (h *History) roll(ctx context.Context, c Conversation) {
 			if of.Agent == "" {
 				of = h.id(c)
 			}
-			h.failed(ctx, of, "", failedSummary, err)
+			h.countFailure(ctx, of, "", failedSummary, err)
 		}
 		return
 	}

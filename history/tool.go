@@ -77,7 +77,7 @@ func (h *History) SearchTool(c Conversation, o *SearchOptions) Tool {
 	return Tool{Tool: searchTool, Call: func(ctx context.Context, args string) (string, error) {
 		query, limit, problem := readArgs(args)
 		if problem != nil {
-			return written(problem)
+			return marshalText(problem)
 		}
 		o := opts
 		if limit > 0 {
@@ -87,7 +87,7 @@ func (h *History) SearchTool(c Conversation, o *SearchOptions) Tool {
 		if err != nil {
 			return "", fmt.Errorf("tool %s: %w", ToolName, err)
 		}
-		return written(h.toolAnswer(found))
+		return marshalText(h.toolAnswer(found))
 	}}
 }
 
@@ -116,7 +116,7 @@ func readArgs(raw string) (query string, limit int, problem *toolError) {
 }
 
 // toolAnswer writes hits with names and texts in the form of prompts.
-func (h *History) toolAnswer(found Found) toolAnswer {
+func (h *History) toolAnswer(found SearchResult) toolAnswer {
 	messages := make([]earshot.Message, len(found.Hits))
 	for i, hit := range found.Hits {
 		messages[i] = hit.Message
@@ -136,7 +136,7 @@ func (h *History) toolAnswer(found Found) toolAnswer {
 	return out
 }
 
-func written(v any) (string, error) {
+func marshalText(v any) (string, error) {
 	raw, err := json.Marshal(v, json.Deterministic(true))
 	return string(raw), err
 }

@@ -109,7 +109,7 @@ func of(t testing.TB, st history.Store, self earshot.Identity, o history.Options
 	return h
 }
 
-func add(t testing.TB, h *history.History, c history.Conversation, list ...earshot.Message) []earshot.Recorded {
+func add(t testing.TB, h *history.History, c history.Conversation, list ...earshot.Message) []earshot.RecordResult {
 	t.Helper()
 	out, err := h.Append(t.Context(), c, list...)
 	if err != nil {
@@ -152,7 +152,7 @@ type broken struct {
 	fail func(ctx context.Context) error
 }
 
-func (b broken) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+func (b broken) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.RecordResult, error) {
 	if err := b.fail(ctx); err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func valid() llm.Request {
 				llm.Text("Alice: what is this?"),
 			}},
 			{Role: earshot.Assistant, Parts: []llm.Part{
-				llm.Kept("anthropic", `{"type": "thinking", "signature": "=="}`),
+				llm.OpaquePart("anthropic", `{"type": "thinking", "signature": "=="}`),
 				{Kind: llm.KindText, Text: "I look.", Opaque: &llm.Opaque{Provider: "gemini", JSON: `{"thoughtSignature":"x"}`}},
 				llm.Calling(llm.Call{ID: "c1", Name: "look_up", Args: `{}`}),
 				llm.Calling(llm.Call{ID: "c2", Name: "look_up", Args: `{broken`}),
@@ -80,7 +80,7 @@ func TestCheck(t *testing.T) {
 			r.Messages[2].Parts[0].Result.Parts = llm.Results(llm.Result{})
 		}, "cannot stand in a result"},
 		{"an answer by the assistant", func(r *llm.Request) { r.Messages[1].Parts[0] = r.Messages[2].Parts[0] }, "a result is the user's only"},
-		{"an opaque part of the user", func(r *llm.Request) { r.Messages[0].Parts[0] = llm.Kept("x", "{}") }, "an opaque part is the assistant's only"},
+		{"an opaque part of the user", func(r *llm.Request) { r.Messages[0].Parts[0] = llm.OpaquePart("x", "{}") }, "an opaque part is the assistant's only"},
 		{"an opaque part that is no JSON", func(r *llm.Request) { r.Messages[1].Parts[0].Opaque.JSON = "{" }, "no valid JSON"},
 		{"an opaque part of nobody", func(r *llm.Request) { r.Messages[1].Parts[1].Opaque.Provider = "" }, "parts[1].opaque: has no provider"},
 		{"too many marks for caching", func(r *llm.Request) {

@@ -118,17 +118,17 @@ type Response struct {
 	Provider string        `json:"provider"` // such as anthropic
 	Model    string        `json:"model"`    // as the provider names it
 	// Counted, unless it is nil, is our own count, to compare Usage with.
-	Counted *Counted `json:"counted,omitempty"`
+	Counted *CountedRequest `json:"counted,omitempty"`
 	// Sent, unless it is nil, identifies the request as it went over the network.
 	// An adapter sets it. A model that sends nothing has none.
-	Sent *Sent `json:"sent,omitempty"`
+	Sent *SentBody `json:"sent,omitempty"`
 }
 
-// A Sent identifies the body of a request that a provider was sent, and holds what
+// A SentBody identifies the body of a request that a provider was sent, and holds what
 // its [Request] had besides system text and messages. Who makes the same request
 // again and gets a body with the same hash has the very bytes. Keys and headers
 // are not in it, nor is the address of the server, which may contain a key.
-type Sent struct {
+type SentBody struct {
 	Model  string `json:"model"`          // as it was asked for; Response.Model is as the provider names it
 	Path   string `json:"path"`           // of the API's URL, below its base URL
 	Form   string `json:"form,omitempty"` // which of several ways the adapter wrote it in; its own word
@@ -140,9 +140,9 @@ type Sent struct {
 	NoCalls   bool `json:"no_calls,omitempty"`
 }
 
-// A Counted is the length of a request by our own count. The caller of a model
+// A CountedRequest is the length of a request by our own count. The caller of a model
 // sets it, not an adapter.
-type Counted struct {
+type CountedRequest struct {
 	Model  string `json:"model"`  // the requested name; a provider may answer with another
 	Tokens int    `json:"tokens"` // of the request's text, tools' descriptions included, by the base counter
 }

@@ -70,7 +70,7 @@ func (Offline) Generate(ctx context.Context, r Request, stream func(Event)) (Res
 	if short := cutWords(text, r.MaxTokens*4); short != text {
 		text, out.Stop = short, StopLength
 	}
-	for _, piece := range pieces(text) {
+	for _, piece := range splitPieces(text) {
 		stream(Event{Text: piece})
 	}
 	if text != "" {
@@ -165,8 +165,8 @@ func size(r Request) int {
 	return n
 }
 
-// pieces cuts a text into pieces of a few words, to be streamed.
-func pieces(text string) []string {
+// splitPieces cuts a text into pieces of a few words, to be streamed.
+func splitPieces(text string) []string {
 	var out []string
 	for word := range strings.SplitAfterSeq(text, " ") {
 		if n := len(out); n > 0 && len(out[n-1])+len(word) <= 24 {

@@ -110,16 +110,16 @@ func inOrder(quotes []quote) {
 // the same text of the same speaker become one that has the time and the id of
 // either.
 func (s *promptView) distinct() []quote {
-	question := folded(s.question)
+	question := foldText(s.question)
 	at := map[string]int{}
 	var out []quote
 	for _, q := range s.quotes {
-		key := folded(q.text)
-		own := strings.HasPrefix(key, folded(offlineIntro)) // an earlier answer of this model
+		key := foldText(q.text)
+		own := strings.HasPrefix(key, foldText(offlineIntro)) // an earlier answer of this model
 		if key == "" || key == question || q.speaker == "" || own {
 			continue
 		}
-		key = folded(q.speaker) + "\x00" + key
+		key = foldText(q.speaker) + "\x00" + key
 		if i, ok := at[key]; ok {
 			if out[i].time.IsZero() {
 				out[i].time = q.time
@@ -138,8 +138,8 @@ func (s *promptView) distinct() []quote {
 	})
 }
 
-// folded returns a text in the form in which texts are compared.
-func folded(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+// foldText returns a text in the form in which texts are compared.
+func foldText(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 // cutWords returns at most n bytes of the beginning of s. It cuts at a space where
 // there is one in the second half, and never within a character.

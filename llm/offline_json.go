@@ -36,7 +36,7 @@ func (t *text) value(v any, depth int) {
 			t.value(e, depth+1)
 		}
 	case map[string]any:
-		q, ok := message(v)
+		q, ok := parseMessage(v)
 		if ok {
 			t.quotes = append(t.quotes, q)
 		}
@@ -54,7 +54,7 @@ func (t *text) value(v any, depth int) {
 				continue
 			}
 			if anchor, ok := v[name].(map[string]any); ok && name == "anchor" {
-				if q, ok := message(anchor); ok && t.question == "" {
+				if q, ok := parseMessage(anchor); ok && t.question == "" {
 					t.question = q.text
 					continue
 				}
@@ -73,35 +73,35 @@ func (t *text) shared(o map[string]any, by quote) {
 	list, _ := o["shared"].([]any)
 	for _, e := range list[:min(len(list), maxShared)] {
 		v, _ := e.(map[string]any)
-		said, ok := first(v, "text")
+		said, ok := firstField(v, "text")
 		if !ok {
 			continue
 		}
-		who, ok := first(v, "author", "place")
-		if kind, _ := first(v, "kind"); ok && kind != string(earshot.Forward) {
+		who, ok := firstField(v, "author", "place")
+		if kind, _ := firstField(v, "kind"); ok && kind != string(earshot.Forward) {
 			who += ", as quoted"
 		}
 		if !ok {
 			who = "somebody"
 		}
 		if by.speaker == "" {
-			by.speaker, _ = speaker(o)
+			by.speaker, _ = authorOf(o)
 		}
-		t.quotes = append(t.quotes, quote{speaker: who + ", shared by " + by.speaker, text: said, time: at(v)})
+		t.quotes = append(t.quotes, quote{speaker: who + ", shared by " + by.speaker, text: said, time: timeOf(v)})
 	}
 }
 
-// speaker returns the author of an object that is a message.
-func speaker(o map[string]any) (string, bool) {
+// authorOf returns the author of an object that is a message.
+func authorOf(o map[string]any) (string, bool) {
 	if author, is := o["author"].(map[string]any); is {
-		return first(author, "display_name", "name", "id", "user_id")
+		return firstField(author, "display_name", "name", "id", "user_id")
 	}
-	return first(o, "author", "speaker", "name")
+	return firstField(o, "author", "speaker", "name")
 }
 
-// at returns the time of an object that is a message; 0 where there is none.
-func at(o map[string]any) earshot.Time {
-	if s, ok := first(o, "time", "ts"); ok {
+// timeOf returns the time of an object that is a message; 0 where there is none.
+func timeOf(o map[string]any) earshot.Time {
+	if s, ok := firstField(o, "time", "ts"); ok {
 		if t, err := earshot.ParseTime(s); err == nil {
 			return t
 		}
@@ -109,28 +109,28 @@ func at(o map[string]any) earshot.Time {
 	return 0
 }
 
-// message reads an object as a message, and reports whether it is one.
-func message(o map[string]any) (quote, bool) {
-	text, whole := first(o, "text")
+// parseMessage reads an object as a message, and reports whether it is one.
+func parseMessage(o map[string]any) (quote, bool) {
+	text, whole := firstField(o, "text")
 	if !whole {
-		text, _ = first(o, "snippet")
+		text, _ = firstField(o, "snippet")
 	}
-	who, ok := speaker(o)
+	who, ok := authorOf(o)
 	if !ok || text == "" {
 		return quote{}, false
 	}
-	q := quote{speaker: who, text: text, time: at(o), cut: !whole && strings.HasSuffix(text, "…")}
+	q := quote{speaker: who, text: text, time: timeOf(o), cut: !whole && strings.HasSuffix(text, "…")}
 	for _, name := range []string{"is_truncated", "cut"} {
 		if cut, _ := o[name].(bool); cut {
 			q.cut = true
 		}
 	}
-	q.id, _ = first(o, "id", "message_id")
+	q.id, _ = firstField(o, "id", "message_id")
 	return q, true
 }
 
-// first returns the first of the named fields that is a text and not empty.
-func first(o map[string]any, names ...string) (string, bool) {
+// firstField returns the first of the named fields that is a text and not empty.
+func firstField(o map[string]any, names ...string) (string, bool) {
 	for _, name := range names {
 		if s, ok := o[name].(string); ok && s != "" {
 			return s, true

@@ -31,7 +31,7 @@ type quote struct {
 func readRequest(r Request) *promptView {
 	s := &promptView{}
 	last := len(r.Messages) - 1
-	for last > 0 && !asks(r.Messages[last]) {
+	for last > 0 && !isUserText(r.Messages[last]) {
 		last--
 	}
 	for i, m := range r.Messages {
@@ -59,8 +59,8 @@ func readRequest(r Request) *promptView {
 	return s
 }
 
-// asks reports whether a message is the user's and has a text.
-func asks(m Message) bool {
+// isUserText reports whether a message is the user's and has a text.
+func isUserText(m Message) bool {
 	return m.Role == earshot.User && slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Kind == KindText })
 }
 
@@ -158,11 +158,11 @@ func (t *text) header(line string) bool {
 		return true
 	}
 	if t.window {
-		if names, ok := between(line, "standalone (", "):"); ok {
+		if names, ok := textBetween(line, "standalone (", "):"); ok {
 			t.standalone = names
 			return true
 		}
-		if _, ok := between(line, "thread (", "):"); ok {
+		if _, ok := textBetween(line, "thread (", "):"); ok {
 			t.standalone = ""
 			return true
 		}
@@ -178,7 +178,7 @@ func (t *text) header(line string) bool {
 	return true
 }
 
-func between(s, before, after string) (string, bool) {
+func textBetween(s, before, after string) (string, bool) {
 	s, ok1 := strings.CutPrefix(s, before)
 	s, ok2 := strings.CutSuffix(s, after)
 	return s, ok1 && ok2
@@ -192,7 +192,7 @@ func (t *text) begin(line string) {
 	if t.window {
 		t.reset()
 	}
-	speaker, said, ok := label(line)
+	speaker, said, ok := splitLabel(line)
 	switch {
 	case t.asked && line == answerByJSON:
 		t.asked = false
@@ -216,7 +216,7 @@ func (t *text) member(line string) {
 		t.quotes = append(t.quotes, quote{speaker: t.standalone, text: strings.TrimPrefix(line, "(edited) ")})
 		return
 	}
-	if speaker, said, ok := label(line); ok {
+	if speaker, said, ok := splitLabel(line); ok {
 		t.quotes = append(t.quotes, quote{speaker: speaker, text: said})
 	}
 }
@@ -236,8 +236,8 @@ func (t *text) further(line string) {
 
 func (t *text) ask(s string) { t.question = s }
 
-// label splits a line into its speaker and the message. A name has no colon.
-func label(line string) (speaker, said string, ok bool) {
+// splitLabel splits a line into its speaker and the message. A name has no colon.
+func splitLabel(line string) (speaker, said string, ok bool) {
 	line = strings.TrimPrefix(line, "[system note] ")
 	speaker, said, ok = strings.Cut(line, ": ")
 	if !ok || speaker == "" || len(speaker) > 200 || strings.ContainsAny(speaker, "?!\n") || strings.Contains(speaker, "://") {

@@ -97,7 +97,7 @@ func Results(results ...Result) []Part {
 	return parts
 }
 
-// Kept returns a part of kind opaque with a provider's JSON.
-func Kept(provider string, json JSON) Part {
+// OpaquePart returns a part of kind opaque with a provider's JSON.
+func OpaquePart(provider string, json JSON) Part {
 	return Part{Kind: KindOpaque, Opaque: &Opaque{provider, json}}
 }

@@ -55,21 +55,21 @@ func FromResult(result assemble.Result, o *Options) (Request, error) {
 	earlier := -1 // the last message that is of the session alone
 	for i := 0; i < len(result.Messages); {
 		m := result.Messages[i]
-		n := run(result.Messages[i:])
+		n := countMerged(result.Messages[i:])
 		var parts []Part
 		var err error
 		switch m.Role {
 		case earshot.Assistant:
-			parts = answer(m)
+			parts = answerParts(m)
 		case earshot.ToolRole:
 			var called []Part
 			if k := len(r.Messages); k > 0 {
 				called = r.Messages[k-1].Parts
 			}
-			parts, err = results(result.Messages[i:i+n], called, o)
+			parts, err = resultParts(result.Messages[i:i+n], called, o)
 			m.Role = earshot.User
 		default:
-			parts, err = question(m, o)
+			parts, err = questionParts(m, o)
 		}
 		if err != nil {
 			return Request{}, err
@@ -92,15 +92,15 @@ func FromResult(result assemble.Result, o *Options) (Request, error) {
 	return r, r.Check()
 }
 
-// attached returns the parts of files.
-func attached(ids []earshot.ArtifactID, o *Options) ([]Part, error) {
+// fileParts returns the parts of files.
+func fileParts(ids []earshot.ArtifactID, o *Options) ([]Part, error) {
 	var parts []Part
 	for _, id := range ids {
-		p, err := file(id, o)
+		p, err := filePart(id, o)
 		if err != nil {
 			return nil, err
 		}
-		if p.Media != nil && len(ids) > 1 && named(*p.Media) {
+		if p.Media != nil && len(ids) > 1 && hasNameLine(*p.Media) {
 			parts = append(parts, Text("["+p.Media.Name+"]"))
 		}
 		parts = append(parts, p)
@@ -108,8 +108,8 @@ func attached(ids []earshot.ArtifactID, o *Options) ([]Part, error) {
 	return parts, nil
 }
 
-// file returns the part of a file, or of the line in its place.
-func file(id earshot.ArtifactID, o *Options) (Part, error) {
+// filePart returns the part of a file, or of the line in its place.
+func filePart(id earshot.ArtifactID, o *Options) (Part, error) {
 	if line, ok := o.Missing[id]; ok {
 		return Text(line), nil
 	}

@@ -135,7 +135,7 @@ func readParts(s string) []Part {
 // the session alone.
 func SessionLength(result assemble.Result) int {
 	n := 0
-	for i := 0; i < len(result.Messages); i += run(result.Messages[i:]) {
+	for i := 0; i < len(result.Messages); i += countMerged(result.Messages[i:]) {
 		m := result.Messages[i]
 		if !ofSession(m) {
 			break
@@ -155,9 +155,9 @@ func ofSession(m assemble.Message) bool {
 	return len(m.Sections) > 0 && !slices.ContainsFunc(m.Sections, func(s assemble.SectionName) bool { return s != assemble.SessionPart })
 }
 
-// run returns how many messages at the beginning become one message of a request:
+// countMerged returns how many messages at the beginning become one message of a request:
 // consecutive results of tools do.
-func run(messages []assemble.Message) int {
+func countMerged(messages []assemble.Message) int {
 	n := 1
 	for messages[0].Role == earshot.ToolRole && n < len(messages) && messages[n].Role == earshot.ToolRole {
 		n++
@@ -165,11 +165,11 @@ func run(messages []assemble.Message) int {
 	return n
 }
 
-// question returns the parts of a user's message.
-func question(m assemble.Message, o *Options) ([]Part, error) {
-	parts, err := attached(m.Media, o)
+// questionParts returns the parts of a user's message.
+func questionParts(m assemble.Message, o *Options) ([]Part, error) {
+	parts, err := fileParts(m.Media, o)
 	if kept := readParts(m.Opaque); kept != nil {
-		parts, err = filled(kept, o)
+		parts, err = fillParts(kept, o)
 	}
 	if m.Text != "" {
 		parts = append(parts, Text(m.Text))
@@ -177,9 +177,9 @@ func question(m assemble.Message, o *Options) ([]Part, error) {
 	return parts, err
 }
 
-// answer returns the parts of the assistant's message: those that were recorded,
+// answerParts returns the parts of the assistant's message: those that were recorded,
 // where their calls are the message's, else its text and calls.
-func answer(m assemble.Message) []Part {
+func answerParts(m assemble.Message) []Part {
 	kept := Response{Parts: readParts(m.Opaque)}
 	calls := make([]earshot.Call, 0, len(m.Calls))
 	for _, c := range kept.Calls() {
@@ -198,8 +198,8 @@ func answer(m assemble.Message) []Part {
 	return parts
 }
 
-// results returns the parts of the results of the calls in one message.
-func results(messages []assemble.Message, called []Part, o *Options) ([]Part, error) {
+// resultParts returns the parts of the results of the calls in one message.
+func resultParts(messages []assemble.Message, called []Part, o *Options) ([]Part, error) {
 	names := map[string]string{}
 	for _, c := range (Response{Parts: called}).Calls() {
 		names[c.ID] = c.Name
@@ -210,9 +210,9 @@ func results(messages []assemble.Message, called []Part, o *Options) ([]Part, er
 		if m.Text != "" {
 			r.Parts = append(r.Parts, Text(m.Text))
 		}
-		files, err := attached(m.Media, o)
+		files, err := fileParts(m.Media, o)
 		if kept := readParts(m.Opaque); kept != nil {
-			files, err = filled(kept, o)
+			files, err = fillParts(kept, o)
 		}
 		if err != nil {
 			return nil, err
@@ -223,15 +223,15 @@ func results(messages []assemble.Message, called []Part, o *Options) ([]Part, er
 	return Results(list...), nil
 }
 
-// filled returns recorded parts with the content of their files.
-func filled(parts []Part, o *Options) ([]Part, error) {
+// fillParts returns recorded parts with the content of their files.
+func fillParts(parts []Part, o *Options) ([]Part, error) {
 	out := make([]Part, 0, len(parts))
 	for _, p := range parts {
 		if p.Media == nil {
 			out = append(out, p)
 			continue
 		}
-		given, err := file(p.Media.ID, o)
+		given, err := filePart(p.Media.ID, o)
 		if err != nil {
 			return nil, err
 		}
@@ -243,6 +243,6 @@ func filled(parts []Part, o *Options) ([]Part, error) {
 	return out, nil
 }
 
-// named reports whether a file's name is written before it. Adapters write that of
+// hasNameLine reports whether a file's name is written before it. Adapters write that of
 // a text file themselves.
-func named(m Media) bool { return m.Name != "" && !strings.HasPrefix(m.Type, "text/") }
+func hasNameLine(m Media) bool { return m.Name != "" && !strings.HasPrefix(m.Type, "text/") }

@@ -49,7 +49,7 @@ func TestWhatWasRecordedBecomesTheSameMessages(t *testing.T) {
 		},
 		"what providers keep, wherever it stands": {
 			user(llm.Text("q1")),
-			says(llm.Kept("anthropic", `{"type":"thinking","signature":"s"}`), llm.Text("one"), llm.Kept("anthropic", `{"type":"redacted"}`), llm.Text("two"), signed),
+			says(llm.OpaquePart("anthropic", `{"type":"thinking","signature":"s"}`), llm.Text("one"), llm.OpaquePart("anthropic", `{"type":"redacted"}`), llm.Text("two"), signed),
 			user(llm.Results(llm.Result{Call: "c3", Name: "look", Parts: []llm.Part{llm.Image(picture)}})...),
 			says(llm.Text("a1")),
 		},

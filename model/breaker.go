@@ -99,15 +99,15 @@ func (b *Breaker) leave(trial, known, failed bool) {
 
 // Break returns a model that asks m only while b lets requests through. Else its
 // error is [ErrOpen] at once.
-func Break(m llm.Model, b *Breaker) llm.Model { return &guarded{m, b} }
+func Break(m llm.Model, b *Breaker) llm.Model { return &guardedModel{m, b} }
 
-type guarded struct {
+type guardedModel struct {
 	model   llm.Model
 	breaker *Breaker
 }
 
 // Generate implements [llm.Model].
-func (x *guarded) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (answer llm.Response, err error) {
+func (x *guardedModel) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (answer llm.Response, err error) {
 	trial, wait, ok := x.breaker.enter()
 	if !ok {
 		return llm.Response{}, &llm.Error{Provider: x.breaker.provider, Retryable: true, RetryAfter: wait, Err: ErrOpen}

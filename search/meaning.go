@@ -64,8 +64,8 @@ type meaning struct {
 	wake    chan struct{} // has a token while due may be new
 }
 
-// A sketched channel is one channel's messages by meaning; the lock of channel guards it.
-type sketched struct {
+// A sketchedChannel is one channel's messages by meaning; the lock of channel guards it.
+type sketchedChannel struct {
 	sketches sketch.Index
 	read     int64 // up to where stored embeddings were read
 	encoded  int64 // up to where messages were encoded, or have nothing to encode

@@ -63,7 +63,7 @@ type channel struct {
 	// nobody uses them. A mutex would not do, because waiting honours ctx.
 	lock  chan struct{}
 	index *index.Index
-	sketched
+	sketchedChannel
 
 	counted  int64 // the index's bytes, as Searcher.bytes has them
 	lastUsed int64 // Searcher.clock of the last search

@@ -295,10 +295,10 @@ func TestWhatAMessageQuotesIsFoundOverAStore(t *testing.T) {
 			t.Errorf("%+v: got %v, want %v", q, got, want)
 		}
 	}
-	say := func(shared ...earshot.Shared) {
+	say := func(shared ...earshot.SharedContent) {
 		t.Helper()
 		m := message("m1", "from the vendor")
-		m.Author.ID, m.Shared = "carol", append([]earshot.Shared{}, shared...)
+		m.Author.ID, m.Shared = "carol", append([]earshot.SharedContent{}, shared...)
 		if _, err := st.Record(t.Context(), scope("a"), m); err != nil {
 			t.Fatal(err)
 		}
@@ -306,13 +306,13 @@ func TestWhatAMessageQuotesIsFoundOverAStore(t *testing.T) {
 	carol, erin := []earshot.AuthorID{"carol"}, []earshot.AuthorID{"erin"}
 	say()
 	find(search.Query{Text: "region"})
-	say(earshot.Shared{Kind: earshot.Forward, ID: "erin", Author: "Erin Vogt", Text: "the region is slow"})
+	say(earshot.SharedContent{Kind: earshot.Forward, ID: "erin", Author: "Erin Vogt", Text: "the region is slow"})
 	find(search.Query{Text: "region"}, "m1")
 	find(search.Query{Text: "region", Authors: erin}, "m1")
 	find(search.Query{Text: "region", Names: []string{"erin vogt"}}, "m1")
 	find(search.Query{Text: "region", Authors: carol})
 	find(search.Query{Text: "vendor", Authors: carol}, "m1")
-	say(earshot.Shared{Kind: earshot.AppQuote, ID: "erin", Author: "Erin Vogt", Text: "approved"}, earshot.Shared{Kind: earshot.AppQuote, Text: "disk full"})
+	say(earshot.SharedContent{Kind: earshot.AppQuote, ID: "erin", Author: "Erin Vogt", Text: "approved"}, earshot.SharedContent{Kind: earshot.AppQuote, Text: "disk full"})
 	find(search.Query{Text: "region"})
 	find(search.Query{Text: "approved", Authors: erin})
 	find(search.Query{Text: "approved", Names: []string{"Erin Vogt"}}, "m1")

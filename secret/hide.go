@@ -21,14 +21,14 @@ func Hide(err error, secrets ...Secret) error {
 	if text == err.Error() {
 		return err
 	}
-	return hidden{text, err}
+	return hiddenError{text, err}
 }
 
-// hidden is an error whose text is another's.
-type hidden struct {
+// hiddenError is an error whose text is another's.
+type hiddenError struct {
 	text string
 	err  error
 }
 
-func (h hidden) Error() string        { return h.text }
-func (h hidden) Is(target error) bool { return errors.Is(h.err, target) }
+func (h hiddenError) Error() string        { return h.text }
+func (h hiddenError) Is(target error) bool { return errors.Is(h.err, target) }

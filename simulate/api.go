@@ -27,8 +27,8 @@ type method struct {
 // A handler carries out a call and returns the answer.
 type handler = func(*Slack, *request) (object, error)
 
-// on is the handler of calls about a channel that find finds, or refuses.
-func on(find func(*Slack, *request) (*channel, error), run func(*Slack, *request, *channel) (object, error)) handler {
+// onChannel returns the handler of calls about a channel that find finds, or refuses.
+func onChannel(find func(*Slack, *request) (*channel, error), run func(*Slack, *request, *channel) (object, error)) handler {
 	return func(s *Slack, r *request) (object, error) {
 		c, err := find(s, r)
 		if err != nil {
@@ -60,19 +60,19 @@ var methods = map[string]method{
 	"users.info":                            {tier: 4, scope: "users:read", run: (*Slack).usersInfo},
 	"users.list":                            {tier: 2, scope: "users:read", run: (*Slack).usersList},
 	"users.conversations":                   {tier: 3, run: (*Slack).usersConversations},
-	"conversations.history":                 {tier: 3, scope: "history", json: true, run: on((*Slack).readable, (*Slack).history)},
-	"conversations.info":                    {tier: 3, scope: "read", run: on((*Slack).visible, (*Slack).conversationsInfo)},
+	"conversations.history":                 {tier: 3, scope: "history", json: true, run: onChannel((*Slack).readable, (*Slack).history)},
+	"conversations.info":                    {tier: 3, scope: "read", run: onChannel((*Slack).visible, (*Slack).conversationsInfo)},
 	"conversations.join":                    {tier: 3, scope: "channels:join", json: true, run: (*Slack).conversationsJoin},
 	"conversations.list":                    {tier: 2, run: (*Slack).conversationsList},
-	"conversations.members":                 {tier: 4, scope: "read", run: on((*Slack).visible, (*Slack).conversationsMembers)},
+	"conversations.members":                 {tier: 4, scope: "read", run: onChannel((*Slack).visible, (*Slack).conversationsMembers)},
 	"conversations.open":                    {tier: 3, json: true, scope: "im:write", run: (*Slack).conversationsOpen},
-	"conversations.replies":                 {tier: 3, scope: "history", run: on((*Slack).readable, (*Slack).replies)},
-	"chat.delete":                           {tier: 3, scope: "chat:write", json: true, run: onMessage(own("cant_delete_message"), (*Slack).chatDelete)},
-	"chat.getPermalink":                     {tier: 5, run: on((*Slack).visible, (*Slack).chatPermalink)},
-	"chat.postEphemeral":                    {tier: 4, scope: "chat:write", json: true, run: on((*Slack).target, (*Slack).chatEphemeral)},
-	"chat.postMessage":                      {tier: 5, scope: "chat:write", json: true, run: on((*Slack).target, (*Slack).chatPost)},
-	"chat.update":                           {tier: 3, scope: "chat:write", json: true, run: onMessage(own("cant_update_message"), (*Slack).chatUpdate)},
-	"chat.startStream":                      {tier: 2, scope: "chat:write", json: true, run: on((*Slack).target, (*Slack).startStream)},
+	"conversations.replies":                 {tier: 3, scope: "history", run: onChannel((*Slack).readable, (*Slack).replies)},
+	"chat.delete":                           {tier: 3, scope: "chat:write", json: true, run: onMessage(findOwnMessage("cant_delete_message"), (*Slack).chatDelete)},
+	"chat.getPermalink":                     {tier: 5, run: onChannel((*Slack).visible, (*Slack).chatPermalink)},
+	"chat.postEphemeral":                    {tier: 4, scope: "chat:write", json: true, run: onChannel((*Slack).target, (*Slack).chatEphemeral)},
+	"chat.postMessage":                      {tier: 5, scope: "chat:write", json: true, run: onChannel((*Slack).target, (*Slack).chatPost)},
+	"chat.update":                           {tier: 3, scope: "chat:write", json: true, run: onMessage(findOwnMessage("cant_update_message"), (*Slack).chatUpdate)},
+	"chat.startStream":                      {tier: 2, scope: "chat:write", json: true, run: onChannel((*Slack).target, (*Slack).startStream)},
 	"chat.appendStream":                     {tier: 4, scope: "chat:write", json: true, run: onMessage((*Slack).stream, (*Slack).appendStream)},
 	"chat.stopStream":                       {tier: 2, scope: "chat:write", json: true, run: onMessage((*Slack).stream, (*Slack).stopStream)},
 	"assistant.threads.setStatus":           {tier: 5, scope: "chat:write", json: true, run: (*Slack).setStatus},
@@ -109,7 +109,7 @@ func fail(code string) error { return &apiError{code: code} }
 
 // serveMethod answers one call.
 func (s *Slack) serveMethod(w http.ResponseWriter, h *http.Request) {
-	r, err := read(h)
+	r, err := parseCall(h)
 	s.mu.Lock()
 	call := s.record(r)
 	f := s.fault(r, call)
@@ -197,9 +197,9 @@ func (s *Slack) permit(r *request, scope string) error {
 
 func (s *Slack) granted(scope string) bool { return slices.Contains(s.o.App.Scopes, scope) }
 
-// read takes a call apart: a form, a query or, where the method knows it,
+// parseCall takes a call apart: a form, a query or, where the method knows it,
 // JSON; the token from the header or the form.
-func read(h *http.Request) (*request, error) {
+func parseCall(h *http.Request) (*request, error) {
 	r := &request{method: h.PathValue("method"), args: map[string]string{}}
 	auth, isBearer := strings.CutPrefix(h.Header.Get("Authorization"), "Bearer ")
 	if isBearer {

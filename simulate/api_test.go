@@ -197,7 +197,7 @@ func TestErrorsHaveSlacksNames(t *testing.T) {
 	t.Parallel()
 	w := small(t, simulate.SlackOptions{})
 	root := w.Say(w.general, w.mara, "root")
-	own := w.Post(simulate.Said{Channel: w.general, User: w.App().UserID, Text: "own"})
+	own := w.Post(simulate.PostedMessage{Channel: w.general, User: w.App().UserID, Text: "own"})
 	gone := w.AddFile(simulate.File{Name: "gone.txt", Deleted: true})
 	archived := w.AddChannel(simulate.Channel{Name: "old", Archived: true, Members: []string{w.App().UserID}})
 	oldPublic := w.AddChannel(simulate.Channel{Name: "older", Archived: true, Members: []string{w.mara}})

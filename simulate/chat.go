@@ -152,8 +152,8 @@ func (s *Slack) rootOf(c *channel, thread string) string {
 	return m.ts
 }
 
-// own returns what finds the app's own message that a call names.
-func own(otherwise string) func(*Slack, *request) (*channel, *message, error) {
+// findOwnMessage returns what finds the app's own message that a call names.
+func findOwnMessage(otherwise string) func(*Slack, *request) (*channel, *message, error) {
 	return func(s *Slack, r *request) (*channel, *message, error) {
 		c := s.channel(r.args["channel"])
 		if c == nil || !c.has(s.o.App.UserID) {

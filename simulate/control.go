@@ -36,7 +36,7 @@ type order struct {
 // acts are the acts of people and of fate that can be ordered.
 var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 	"say": func(s *Slack, _ *http.Request, o order) (any, error) {
-		return said(s.say(Said{Channel: o.Channel, User: o.User, Text: o.Text, Thread: o.Thread, Broadcast: o.Broadcast}))
+		return postedAnswer(s.say(PostedMessage{Channel: o.Channel, User: o.User, Text: o.Text, Thread: o.Thread, Broadcast: o.Broadcast}))
 	},
 	"upload": func(s *Slack, _ *http.Request, o order) (any, error) {
 		data := o.Base64
@@ -44,7 +44,7 @@ var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 			data = []byte(o.Content)
 		}
 		id := s.AddFile(File{Name: o.Name, AltText: o.AltText, Data: data})
-		return said(s.say(Said{Channel: o.Channel, User: o.User, Text: o.Text, Thread: o.Thread, Files: []string{id}}))
+		return postedAnswer(s.say(PostedMessage{Channel: o.Channel, User: o.User, Text: o.Text, Thread: o.Thread, Files: []string{id}}))
 	},
 	"edit":   func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.edit(o.Channel, o.TS, o.Text) },
 	"delete": func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.delete(o.Channel, o.TS) },
@@ -70,7 +70,7 @@ var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 		return nil, s.unfurl(o.Channel, o.TS, o.URL, o.Name, o.Text)
 	},
 	"forward": func(s *Slack, _ *http.Request, o order) (any, error) {
-		return said(s.forward(o.Channel, o.User, o.Text, o.From, o.TS))
+		return postedAnswer(s.forward(o.Channel, o.User, o.Text, o.From, o.TS))
 	},
 	"subscribe": func(s *Slack, r *http.Request, o order) (any, error) {
 		return nil, s.Subscribe(r.Context(), o.URL)
@@ -90,7 +90,7 @@ var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 	"settle":     func(s *Slack, r *http.Request, _ order) (any, error) { return nil, s.Settle(r.Context()) },
 }
 
-func said(ts string, err error) (any, error) { return object{"ts": ts}, err }
+func postedAnswer(ts string, err error) (any, error) { return object{"ts": ts}, err }
 
 // serveAct carries out an order.
 func (s *Slack) serveAct(w http.ResponseWriter, h *http.Request) {
@@ -125,7 +125,7 @@ func (s *Slack) byName(o *order) error {
 
 // reply answers an order.
 func (s *Slack) reply(w http.ResponseWriter, answer any, err error) {
-	status, out := fake.Told(answer, err)
+	status, out := fake.EncodeAnswer(answer, err)
 	s.write(w, status, out)
 }
 

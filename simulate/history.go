@@ -112,7 +112,7 @@ func (s *Slack) history(r *request, c *channel) (object, error) {
 	if forward {
 		slices.Reverse(found)
 	}
-	page, next := cut(found, p, forward)
+	page, next := cutPage(found, p, forward)
 	if forward {
 		page = slices.Clone(page)
 		slices.Reverse(page)
@@ -129,9 +129,9 @@ func (s *Slack) history(r *request, c *channel) (object, error) {
 	return o, nil
 }
 
-// cut takes the page at the cursor out of what was found, and says where the
+// cutPage takes the page at the cursor out of what was found, and says where the
 // next one starts. Messages that came or went in between move no page.
-func cut(found []*message, p span, ascending bool) (page []*message, next string) {
+func cutPage(found []*message, p span, ascending bool) (page []*message, next string) {
 	if p.next != 0 {
 		i := slices.IndexFunc(found, func(m *message) bool {
 			at, _ := micros(m.ts)
@@ -176,7 +176,7 @@ func (s *Slack) replies(r *request, c *channel) (object, error) {
 			found = append(found, m)
 		}
 	}
-	page, next := cut(found, p, true)
+	page, next := cutPage(found, p, true)
 	first := p.next == 0
 	if !slices.Contains(page, root) && (first || !s.o.RootOnFirstPageOnly) {
 		page = append([]*message{root}, page...)

@@ -27,10 +27,10 @@ func TestWalkingAThreadGivesEveryMessageOnce(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {
 				n := rapid.IntRange(0, 30).Draw(rt, "replies")
 				limit := rapid.IntRange(1, 12).Draw(rt, "limit")
-				root := w.Post(simulate.Said{Channel: w.general, User: w.mara, Text: "root", Mute: true})
+				root := w.Post(simulate.PostedMessage{Channel: w.general, User: w.mara, Text: "root", Mute: true})
 				all := []string{}
 				for range n {
-					all = append(all, w.Post(simulate.Said{Channel: w.general, User: w.sam, Thread: root, Text: "reply", Mute: true}))
+					all = append(all, w.Post(simulate.PostedMessage{Channel: w.general, User: w.sam, Thread: root, Text: "reply", Mute: true}))
 				}
 				from := rapid.IntRange(0, n).Draw(rt, "from")
 				p := &slack.GetConversationRepliesParameters{ChannelID: w.general, Timestamp: root, Limit: limit}
@@ -87,7 +87,7 @@ func TestHistoryGivesParentsNewestFirst(t *testing.T) {
 				channel := w.AddChannel(simulate.Channel{Name: "c", Members: []string{w.mara, w.App().UserID}})
 				var parents []string
 				for i := range rapid.IntRange(0, 25).Draw(rt, "messages") {
-					d := simulate.Said{Channel: channel, User: w.mara, Text: "text", Mute: true}
+					d := simulate.PostedMessage{Channel: channel, User: w.mara, Text: "text", Mute: true}
 					if i > 0 && rapid.Bool().Draw(rt, "reply") {
 						d.Thread, d.Broadcast = parents[0], rapid.Bool().Draw(rt, "broadcast")
 					}
@@ -131,10 +131,10 @@ func TestHistoryGivesParentsNewestFirst(t *testing.T) {
 func TestTheFirstPageOfALongThreadIsItsOldest(t *testing.T) {
 	t.Parallel()
 	w := small(t, simulate.SlackOptions{})
-	root := w.Post(simulate.Said{Channel: w.general, User: w.mara, Text: "root", Mute: true})
+	root := w.Post(simulate.PostedMessage{Channel: w.general, User: w.mara, Text: "root", Mute: true})
 	var last string
 	for i := range 2500 {
-		last = w.Post(simulate.Said{Channel: w.general, User: w.sam, Thread: root, Text: fmt.Sprint(i), Mute: true})
+		last = w.Post(simulate.PostedMessage{Channel: w.general, User: w.sam, Thread: root, Text: fmt.Sprint(i), Mute: true})
 	}
 	list, more, _, err := w.api.GetConversationRepliesContext(t.Context(), &slack.GetConversationRepliesParameters{ChannelID: w.general, Timestamp: root})
 	if err != nil {
@@ -192,7 +192,7 @@ func TestTheDistributedTierReadsOnceAMinuteAndFifteen(t *testing.T) {
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
 	w := small(t, simulate.SlackOptions{Tier: simulate.TierDistributed, Now: func() time.Time { return now }})
 	for range 40 {
-		w.Post(simulate.Said{Channel: w.general, User: w.mara, Text: "text", Mute: true})
+		w.Post(simulate.PostedMessage{Channel: w.general, User: w.mara, Text: "text", Mute: true})
 	}
 	read := func() (int, error) {
 		res, err := w.api.GetConversationHistoryContext(t.Context(), &slack.GetConversationHistoryParameters{ChannelID: w.general, Limit: 200})

@@ -63,7 +63,7 @@ func (s *Slack) ended(c *Call) {
 func (s *Slack) Calls(methods ...string) []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return fake.Named(s.calls, methods, func(c *Call) string { return c.Method })
+	return fake.FilterByName(s.calls, methods, func(c *Call) string { return c.Method })
 }
 
 // ForgetCalls empties what Calls returns, so that a test can count the calls of one

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A Said is a message that a user or another app's bot posts.
-type Said struct {
+// A PostedMessage is a message that a user or another app's bot posts.
+type PostedMessage struct {
 	Channel string
 	User    string // a user's id, or a bot's for what a bot without a user posts
 	Text    string // as Slack writes it: <@U…>, <https://…|label>, &amp;
@@ -28,33 +28,33 @@ type Said struct {
 
 // Say posts a message at the top level of a channel, and returns its ts.
 func (s *Slack) Say(channel, user, text string) string {
-	return s.Post(Said{Channel: channel, User: user, Text: text})
+	return s.Post(PostedMessage{Channel: channel, User: user, Text: text})
 }
 
 // Reply posts a reply in the thread of root, and returns its ts.
 func (s *Slack) Reply(channel, root, user, text string) string {
-	return s.Post(Said{Channel: channel, Thread: root, User: user, Text: text})
+	return s.Post(PostedMessage{Channel: channel, Thread: root, User: user, Text: text})
 }
 
 // Broadcast posts a reply in the thread of root that also appears in the channel
 // (thread_broadcast), and returns its ts.
 func (s *Slack) Broadcast(channel, root, user, text string) string {
-	return s.Post(Said{Channel: channel, Thread: root, User: user, Text: text, Broadcast: true})
+	return s.Post(PostedMessage{Channel: channel, Thread: root, User: user, Text: text, Broadcast: true})
 }
 
 // Upload has a person share files, and returns the message's ts.
 func (s *Slack) Upload(channel, user, text string, files ...string) string {
-	return s.Post(Said{Channel: channel, User: user, Text: text, Files: files})
+	return s.Post(PostedMessage{Channel: channel, User: user, Text: text, Files: files})
 }
 
 // Post posts a message with any of the fields of Said, and returns its ts.
-func (s *Slack) Post(d Said) string {
+func (s *Slack) Post(d PostedMessage) string {
 	ts, err := s.say(d)
 	check(err)
 	return ts
 }
 
-func (s *Slack) say(d Said) (string, error) {
+func (s *Slack) say(d PostedMessage) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.channel(d.Channel)
@@ -90,7 +90,7 @@ func (s *Slack) say(d Said) (string, error) {
 }
 
 // sign says in m who wrote it.
-func (s *Slack) sign(m *message, d Said) error {
+func (s *Slack) sign(m *message, d PostedMessage) error {
 	m.body["blocks"] = d.Blocks
 	if b := s.bot(d.User); b != nil {
 		m.body["subtype"], m.body["bot_id"], m.body["app_id"] = "bot_message", b.ID, b.AppID
@@ -211,7 +211,7 @@ func (s *Slack) forward(channel, user, text, from, ts string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.say(Said{Channel: channel, User: user, Text: text, Attachments: []any{a}})
+	return s.say(PostedMessage{Channel: channel, User: user, Text: text, Attachments: []any{a}})
 }
 
 // shared is the attachment that Slack makes of a message that is shared. A

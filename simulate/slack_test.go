@@ -187,9 +187,9 @@ func TestWhatPeopleDoIsTold(t *testing.T) {
 	w := small(t, simulate.SlackOptions{App: simulate.App{AgentView: true}})
 	webhook := w.AddBot(simulate.Bot{Name: "alerts"})
 	file := w.AddFile(simulate.File{Name: "plan.txt", Data: []byte("plan")})
-	root := w.Post(simulate.Said{Channel: w.general, User: w.mara, Text: "before", Mute: true})
-	reply := w.Post(simulate.Said{Channel: w.general, User: w.sam, Thread: root, Text: "a reply", Mute: true})
-	inPrivate := w.Post(simulate.Said{Channel: w.private, User: w.mara, Text: "secret", Mute: true})
+	root := w.Post(simulate.PostedMessage{Channel: w.general, User: w.mara, Text: "before", Mute: true})
+	reply := w.Post(simulate.PostedMessage{Channel: w.general, User: w.sam, Thread: root, Text: "a reply", Mute: true})
+	inPrivate := w.Post(simulate.PostedMessage{Channel: w.private, User: w.mara, Text: "secret", Mute: true})
 	for _, c := range []struct {
 		name string
 		act  func()

@@ -54,7 +54,7 @@ func (r *request) streamed() (string, error) {
 
 // stream returns the stream that a call goes on with.
 func (s *Slack) stream(r *request) (*channel, *message, error) {
-	c, m, err := own("message_not_owned_by_app")(s, r)
+	c, m, err := findOwnMessage("message_not_owned_by_app")(s, r)
 	if err == nil && !m.streaming {
 		return nil, nil, fail("message_not_in_streaming_state")
 	}

@@ -26,12 +26,12 @@ var ErrNoBackup = errors.New("is no SQLite file, which is all that Earshot copie
 // memory and for PostgreSQL, which is copied by the command that [DumpCommand]
 // returns. Else the errors are those of Open.
 func Backup(ctx context.Context, spec, path string) error {
-	kind, at, err := parse(spec)
+	kind, at, err := parseSpec(spec)
 	if err != nil {
 		return err
 	}
 	if kind != inSQLite {
-		return fmt.Errorf("%s %w", Shown(spec), ErrNoBackup)
+		return fmt.Errorf("%s %w", RedactSpec(spec), ErrNoBackup)
 	}
 	if err := sqlite.Backup(ctx, at, path); err != nil {
 		if errors.Is(err, sqlite.ErrForeign) {
@@ -47,7 +47,7 @@ func Backup(ctx context.Context, spec, path string) error {
 // another kind of store. No password is in it: pg_dump takes it from PGPASSWORD or
 // ~/.pgpass, or asks for it.
 func DumpCommand(spec, path string) (args []string, ok bool) {
-	kind, at, err := parse(spec)
+	kind, at, err := parseSpec(spec)
 	if err != nil || kind != inPostgres {
 		return nil, false
 	}

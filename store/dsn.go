@@ -79,11 +79,11 @@ func dsnURL(dsn string) (string, error) {
 	return u.String(), nil
 }
 
-// Shown returns spec in a form that is safe to print: without a password and
+// RedactSpec returns spec in a form that is safe to print: without a password and
 // without the other parameters of a URL or DSN. A spec that names no store is
 // shown as "…".
-func Shown(spec string) string {
-	k, at, err := parse(spec)
+func RedactSpec(spec string) string {
+	k, at, err := parseSpec(spec)
 	switch {
 	case err != nil:
 		return "…"

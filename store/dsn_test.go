@@ -41,7 +41,7 @@ func TestADSNWithAPasswordIsNoPath(t *testing.T) {
 		if path, ok := store.File(spec); ok {
 			t.Errorf("File(%q): got %q, want no file", spec, path)
 		}
-		if got := store.Shown(spec); strings.Contains(got, "secret") {
+		if got := store.RedactSpec(spec); strings.Contains(got, "secret") {
 			t.Errorf("Shown(%q): got %q, want it without the password", spec, got)
 		}
 	}
@@ -64,7 +64,7 @@ func TestShownSaysWhichStore(t *testing.T) {
 		"dbname=d host=::1 options=-cx=y": "postgres://[::1]/d",
 		"mysql://u:p@h":                   "…",
 	} {
-		if got := store.Shown(spec); got != want {
+		if got := store.RedactSpec(spec); got != want {
 			t.Errorf("%q: got %q, want %q", spec, got, want)
 		}
 	}

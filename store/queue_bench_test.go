@@ -119,7 +119,7 @@ func BenchmarkTurn(b *testing.B) {
 			s.PutPost(ctx, l, sent),
 			s.Finish(ctx, l, q.ID, earshot.TurnDone, "", &earshot.Turn{
 				Answer: earshot.Answer{Anchor: q.Anchor, Replies: []earshot.MessageID{sent.Message}},
-				Shown:  []earshot.Shown{{ID: q.Anchor}}, Session: []earshot.SessionEntry{{Role: earshot.User, Text: e.Message.Text}},
+				Shown:  []earshot.ShownRevision{{ID: q.Anchor}}, Session: []earshot.SessionEntry{{Role: earshot.User, Text: e.Message.Text}},
 			}),
 			s.Release(ctx, l, 0),
 		} {

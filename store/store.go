@@ -10,7 +10,7 @@
 //
 // [Open] opens a store by a spec string. [Migrate] brings a database's schema up
 // to date without opening it, [Plan] tells what that would do, [Backup] copies a
-// store, and [Shown] is a spec without its password, to print. All three kinds of store pass the
+// store, and [RedactSpec] is a spec without its password, to print. All three kinds of store pass the
 // same tests, return the same results in the same order, and are safe for
 // concurrent use.
 //
@@ -99,7 +99,7 @@ var ErrSpec = errors.New("not a store")
 // this program. The caller closes the store; a method that is called after Close
 // returns an error that wraps [os.ErrClosed].
 func Open(ctx context.Context, spec string, o *Options) (earshot.Store, error) {
-	kind, at, err := parse(spec)
+	kind, at, err := parseSpec(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func Open(ctx context.Context, spec string, o *Options) (earshot.Store, error) {
 		s, err = sqlite.Open(ctx, at, opts.Now, opts.Log)
 	}
 	if err != nil {
-		return nil, opening(kind, spec, err)
+		return nil, wrapOpenError(kind, spec, err)
 	}
 	return s, nil
 }
@@ -146,9 +146,9 @@ func (l MemoryLimits) limits() memory.Limits {
 	return out
 }
 
-// opening adds the store's name to an error. Errors of the PostgreSQL store have
+// wrapOpenError adds the store's name to an error. Errors of the PostgreSQL store have
 // it already, without the password.
-func opening(k kind, spec string, err error) error {
+func wrapOpenError(k kind, spec string, err error) error {
 	switch {
 	case errors.Is(err, postgres.ErrURL):
 		return fmt.Errorf("%w: %w", ErrSpec, err)
@@ -165,7 +165,7 @@ func opening(k kind, spec string, err error) error {
 // before. A store in memory has no schema: Migrate returns 0 and 0. What it does
 // is told by [Plan]. The errors are those of Open.
 func Migrate(ctx context.Context, spec string) (from, to int64, err error) {
-	kind, at, err := parse(spec)
+	kind, at, err := parseSpec(spec)
 	switch {
 	case err != nil || kind == inMemory:
 		return 0, 0, err
@@ -175,7 +175,7 @@ func Migrate(ctx context.Context, spec string) (from, to int64, err error) {
 		from, to, err = sqlite.Migrate(ctx, at)
 	}
 	if err != nil {
-		return from, to, opening(kind, spec, err)
+		return from, to, wrapOpenError(kind, spec, err)
 	}
 	return from, to, nil
 }
@@ -204,7 +204,7 @@ type MigrationPlan struct {
 // errors are those of Open, except [earshot.ErrSchema].
 func Plan(ctx context.Context, spec string) (MigrationPlan, error) {
 	var has rule.Schema
-	kind, at, err := parse(spec)
+	kind, at, err := parseSpec(spec)
 	switch {
 	case err != nil || kind == inMemory:
 		return MigrationPlan{}, err
@@ -214,7 +214,7 @@ func Plan(ctx context.Context, spec string) (MigrationPlan, error) {
 		has, err = sqlite.Inspect(ctx, at)
 	}
 	if err != nil {
-		return MigrationPlan{}, opening(kind, spec, err)
+		return MigrationPlan{}, wrapOpenError(kind, spec, err)
 	}
 	p := MigrationPlan{From: has.Stored, To: has.Known}
 	for _, m := range has.Missing {
@@ -226,7 +226,7 @@ func Plan(ctx context.Context, spec string) (MigrationPlan, error) {
 // File returns the path of the SQLite file that spec names. ok is false when spec
 // names another kind of store, or none.
 func File(spec string) (path string, ok bool) {
-	k, path, err := parse(spec)
+	k, path, err := parseSpec(spec)
 	return path, err == nil && k == inSQLite
 }
 
@@ -241,9 +241,9 @@ const (
 // word matches the scheme of a URL. One letter is not a scheme but a drive.
 var word = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]+$`)
 
-// parse splits a spec into the kind of store and its address: a path, or a URL of
+// parseSpec splits a spec into the kind of store and its address: a path, or a URL of
 // PostgreSQL. No error repeats a spec that has a password in it.
-func parse(spec string) (k kind, at string, err error) {
+func parseSpec(spec string) (k kind, at string, err error) {
 	const use = "use sqlite:PATH, a path, postgres://user@host/database, or memory:"
 	scheme, rest, found := strings.Cut(spec, ":")
 	switch {

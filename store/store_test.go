@@ -259,10 +259,10 @@ func TestBytesStoredOverManyTurnsGrowLinearly(t *testing.T) {
 				{Role: earshot.User, Text: strings.Repeat("asked ", 300), Media: []earshot.ArtifactID{"F1"}},
 				{Role: earshot.Assistant, Calls: []earshot.Call{{ID: "1", Name: "search", Args: strings.Repeat("args ", 20)}}, Opaque: strings.Repeat("opaque ", 50)},
 				{Role: earshot.ToolRole, Call: "1", Text: strings.Repeat("found ", 100)}, {Role: earshot.Assistant, Text: strings.Repeat("told ", 200)}},
-				Attached: []earshot.Attached{{ID: "F1", SHA256: strings.Repeat("ab", 32), Tokens: 85}}, Form: "log", Zone: "Europe/Berlin"}
+				Attached: []earshot.AttachedFile{{ID: "F1", SHA256: strings.Repeat("ab", 32), Tokens: 85}}, Form: "log", Zone: "Europe/Berlin"}
 			for i := range 20 {
-				turn.Shown = append(turn.Shown, earshot.Shown{ID: chatterID(n*20 + i)})
-				turn.Names = append(turn.Names, earshot.Named{ID: earshot.AuthorID(chatterID(n*20 + i)), Name: "Alice Example"})
+				turn.Shown = append(turn.Shown, earshot.ShownRevision{ID: chatterID(n*20 + i)})
+				turn.Names = append(turn.Names, earshot.SessionName{ID: earshot.AuthorID(chatterID(n*20 + i)), Name: "Alice Example"})
 				turn.Ledger = append(turn.Ledger, earshot.LedgerRow{ID: chatterID(n*20 + i), Section: "delta", Verdict: earshot.Full, Tokens: 20})
 			}
 			if _, err := s.CommitTurn(t.Context(), id, turn); err != nil {

@@ -21,9 +21,9 @@ const (
 // A piece is a stretch of a conversation: what one summary is made of, besides the
 // summary before.
 type piece struct {
-	messages []earshot.Message  // in the order of Position
-	written  []assemble.Written // the same, as a model reads them
-	turns    int                // how many of the conversation's turns the summary then covers
+	messages []earshot.Message         // in the order of Position
+	written  []assemble.WrittenMessage // the same, as a model reads them
+	turns    int                       // how many of the conversation's turns the summary then covers
 }
 
 // read reads the turns that a claim asks for, or as many of them as fit, with the
@@ -59,9 +59,9 @@ func (s *Summarizer) read(ctx context.Context, c earshot.SummaryClaim) (piece, e
 
 // fit returns the beginning of what was written that ends with a turn and fits. A
 // first turn that does not fit alone loses its oldest messages.
-func (s *Summarizer) fit(known map[earshot.MessageID]earshot.Message, written []assemble.Written, ends []earshot.Position, covered int) piece {
+func (s *Summarizer) fit(known map[earshot.MessageID]earshot.Message, written []assemble.WrittenMessage, ends []earshot.Position, covered int) piece {
 	count := s.o.Counter()
-	cost := func(w assemble.Written) int { return count.Count(w.Lines()) + 2 }
+	cost := func(w assemble.WrittenMessage) int { return count.Count(w.Lines()) + 2 }
 	room, n := inputTokens, 0
 	for n < len(written) && n < inputMessages {
 		if room -= cost(written[n]); room < 0 {
@@ -78,7 +78,7 @@ func (s *Summarizer) fit(known map[earshot.MessageID]earshot.Message, written []
 		}
 		end := ends[max(done, 1)-1]
 		p.turns = covered + max(done, 1)
-		written = slices.DeleteFunc(written, func(w assemble.Written) bool {
+		written = slices.DeleteFunc(written, func(w assemble.WrittenMessage) bool {
 			m := known[w.ID]
 			return m.Position().Compare(end) > 0
 		})
@@ -195,7 +195,7 @@ func (s *Summarizer) around(ctx context.Context, c earshot.SummaryClaim, own map
 const before = 400
 
 // from returns where reading begins.
-func (s *Summarizer) from(ctx context.Context, c earshot.SummaryClaim, part earshot.Part, first earshot.Position) (earshot.Position, error) {
+func (s *Summarizer) from(ctx context.Context, c earshot.SummaryClaim, part earshot.ChannelPart, first earshot.Position) (earshot.Position, error) {
 	var from earshot.Position
 	if c.Before.To != 0 {
 		from.Time = c.Before.To + 1

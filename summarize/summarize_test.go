@@ -84,7 +84,7 @@ func (x *talk) turn(question, answer string) (asked, answered earshot.Message) {
 	check(x, err)
 	_, err = x.CommitTurn(x.Context(), x.id, earshot.Turn{
 		Epoch: c.Epoch, Answer: earshot.Answer{Anchor: asked.ID, Replies: []earshot.MessageID{answered.ID}},
-		Shown: []earshot.Shown{{ID: asked.ID}}, Session: []earshot.SessionEntry{{Role: earshot.User, Text: question}, {Role: earshot.Assistant, Text: answer}},
+		Shown: []earshot.ShownRevision{{ID: asked.ID}}, Session: []earshot.SessionEntry{{Role: earshot.User, Text: question}, {Role: earshot.Assistant, Text: answer}},
 	})
 	check(x, err)
 	return asked, answered

@@ -8,14 +8,14 @@ func countPiece(piece string) int {
 		return 1
 	}
 	n := 0
-	merge(piece, func(int) bool { n++; return true })
+	mergePieces(piece, func(int) bool { n++; return true })
 	return n
 }
 
 // prefixOfPiece returns the bytes of the first n tokens of a piece.
 func prefixOfPiece(piece string, n int) int {
 	end := 0
-	merge(piece, func(to int) bool {
+	mergePieces(piece, func(to int) bool {
 		if n == 0 {
 			return false
 		}
@@ -26,11 +26,11 @@ func prefixOfPiece(piece string, n int) int {
 	return end
 }
 
-// merge calls yield with the end of each token of a piece, until it returns
+// mergePieces calls yield with the end of each token of a piece, until it returns
 // false. Pieces of up to scanned bytes, nearly all there are, are merged by
 // looking through all pairs, the others with a heap, in O(n log n): a run of
 // 40,000 letters is one piece.
-func merge(piece string, yield func(end int) bool) {
+func mergePieces(piece string, yield func(end int) bool) {
 	if len(piece) > scanned {
 		mergeHeap(piece, yield)
 		return
@@ -101,7 +101,7 @@ func mergeHeap(piece string, yield func(end int) bool) {
 			parts[i].rank = vocab.PairRank(piece[i], piece[i+1])
 		}
 		if r := parts[i].rank; r != vocab.None {
-			h = append(h, candidate(r, i))
+			h = append(h, packCandidate(r, i))
 		}
 	}
 	h.init()
@@ -121,7 +121,7 @@ func mergeHeap(piece string, yield func(end int) bool) {
 				continue
 			}
 			if parts[b].rank = rank(b); parts[b].rank != vocab.None {
-				h.push(candidate(parts[b].rank, b))
+				h.push(packCandidate(parts[b].rank, b))
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func mergeHeap(piece string, yield func(end int) bool) {
 // the lowest rank wins, and of equal ones the leftmost.
 type heap []uint64
 
-func candidate(rank uint32, at int32) uint64 { return uint64(rank)<<32 | uint64(at) }
+func packCandidate(rank uint32, at int32) uint64 { return uint64(rank)<<32 | uint64(at) }
 
 func (h heap) init() {
 	for i := len(h)/2 - 1; i >= 0; i-- {

@@ -61,8 +61,8 @@ var plane = sync.OnceValue(func() *[1 << 16]class {
 	return t
 })
 
-// beyond returns the class of a character from U+10000.
-func beyond(r rune) class {
+// classBeyond returns the class of a character from U+10000.
+func classBeyond(r rune) class {
 	for _, c := range classes {
 		if unicode.Is(c.table, r) {
 			return c.class
@@ -71,9 +71,9 @@ func beyond(r rune) class {
 	return 0
 }
 
-// at returns the class and the width of the character of s at i. A byte that
+// classAt returns the class and the width of the character of s at i. A byte that
 // is no UTF-8 counts as U+FFFD, one byte wide.
-func at(t *[1 << 16]class, s string, i int) (class, int) {
+func classAt(t *[1 << 16]class, s string, i int) (class, int) {
 	if b := s[i]; b < utf8.RuneSelf {
 		return t[b], 1
 	}
@@ -81,13 +81,13 @@ func at(t *[1 << 16]class, s string, i int) (class, int) {
 	if r < 1<<16 {
 		return t[r], n
 	}
-	return beyond(r), n
+	return classBeyond(r), n
 }
 
 // pieceEnd returns where the piece of s that begins at i ends. i < len(s).
 func pieceEnd(s string, i int) int {
 	t := plane()
-	c, n := at(t, s, i)
+	c, n := classAt(t, s, i)
 	prefixed := c&(breaks|letter|number) == 0
 	if prefixed {
 		if end := wordEnd(t, s, i+n); end > 0 {
@@ -113,7 +113,7 @@ func pieceEnd(s string, i int) int {
 	case c&space == 0:
 		return signEnd(t, s, i)
 	case s[i] == ' ' && i+1 < len(s):
-		if next, _ := at(t, s, i+1); next&(space|letter|number) == 0 {
+		if next, _ := classAt(t, s, i+1); next&(space|letter|number) == 0 {
 			return signEnd(t, s, i+1)
 		}
 	}
@@ -124,12 +124,12 @@ func pieceEnd(s string, i int) int {
 func wordEnd(t *[1 << 16]class, s string, i int) int {
 	end := 0 // behind the last character in both classes
 	for i < len(s) {
-		c, n := at(t, s, i)
+		c, n := classAt(t, s, i)
 		if c&upper == 0 {
 			if c&lower == 0 {
 				break
 			}
-			return contraction(s, lowerEnd(t, s, i))
+			return matchContraction(s, lowerEnd(t, s, i))
 		}
 		i += n
 		if c&lower != 0 {
@@ -139,7 +139,7 @@ func wordEnd(t *[1 << 16]class, s string, i int) int {
 	// The run of U reached no lower case. It gives back its tail until L finds
 	// one character: the last one in both classes.
 	if end > 0 {
-		return contraction(s, end)
+		return matchContraction(s, end)
 	}
 	return 0
 }
@@ -148,7 +148,7 @@ func wordEnd(t *[1 << 16]class, s string, i int) int {
 func upperEnd(t *[1 << 16]class, s string, i int) int {
 	start := i
 	for i < len(s) {
-		c, n := at(t, s, i)
+		c, n := classAt(t, s, i)
 		if c&upper == 0 {
 			break
 		}
@@ -157,12 +157,12 @@ func upperEnd(t *[1 << 16]class, s string, i int) int {
 	if i == start {
 		return 0
 	}
-	return contraction(s, i)
+	return matchContraction(s, i)
 }
 
 func lowerEnd(t *[1 << 16]class, s string, i int) int {
 	for i < len(s) {
-		c, n := at(t, s, i)
+		c, n := classAt(t, s, i)
 		if c&lower == 0 {
 			break
 		}
@@ -171,9 +171,9 @@ func lowerEnd(t *[1 << 16]class, s string, i int) int {
 	return i
 }
 
-// contraction returns i, or where a contraction such as 'll that begins at i
+// matchContraction returns i, or where a contraction such as 'll that begins at i
 // ends.
-func contraction(s string, i int) int {
+func matchContraction(s string, i int) int {
 	if i+1 >= len(s) || s[i] != '\'' {
 		return i
 	}
@@ -197,7 +197,7 @@ func numberEnd(t *[1 << 16]class, s string, i int) int {
 		if i >= len(s) {
 			break
 		}
-		c, n := at(t, s, i)
+		c, n := classAt(t, s, i)
 		if c&number == 0 {
 			break
 		}
@@ -209,7 +209,7 @@ func numberEnd(t *[1 << 16]class, s string, i int) int {
 // signEnd matches [^\s\p{L}\p{N}]+[\r\n/]* at i.
 func signEnd(t *[1 << 16]class, s string, i int) int {
 	for i < len(s) {
-		c, n := at(t, s, i)
+		c, n := classAt(t, s, i)
 		if c&(space|letter|number) != 0 {
 			break
 		}
@@ -225,7 +225,7 @@ func signEnd(t *[1 << 16]class, s string, i int) int {
 func spaceEnd(t *[1 << 16]class, s string, i int) int {
 	start, last, line := i, i, 0
 	for i < len(s) {
-		c, n := at(t, s, i)
+		c, n := classAt(t, s, i)
 		if c&space == 0 {
 			break
 		}

@@ -37,7 +37,7 @@ func For(spec string) (assemble.Counter, error) {
 			if millionths == 1_000_000 {
 				return o200k{}, nil
 			}
-			return scaled{millionths}, nil
+			return scaledCounter{millionths}, nil
 		}
 		return nil, fmt.Errorf("%w %q: a factor is a number above 0 and at most 10 with at most six decimals, such as o200k*1.15", ErrUnknown, spec)
 	}
@@ -100,23 +100,23 @@ func (c o200k) within(s string, start, cut, max int) int {
 	return cut
 }
 
-// scaled is the base counter times a factor in millionths. It is integer
+// scaledCounter is the base counter times a factor in millionths. It is integer
 // arithmetic, so that a count is the same on every machine.
-type scaled struct{ millionths int64 }
+type scaledCounter struct{ millionths int64 }
 
-func (c scaled) Name() string {
+func (c scaledCounter) Name() string {
 	return "o200k*" + strconv.FormatFloat(float64(c.millionths)/1e6, 'f', -1, 64)
 }
-func (c scaled) Stored(n int) (int, bool) {
+func (c scaledCounter) Stored(n int) (int, bool) {
 	return int((int64(n)*c.millionths + 999_999) / 1_000_000), true
 }
 
-func (c scaled) Count(s string) int {
+func (c scaledCounter) Count(s string) int {
 	n, _ := c.Stored(Base(s))
 	return n
 }
 
-func (c scaled) Prefix(s string, max int) int {
+func (c scaledCounter) Prefix(s string, max int) int {
 	if max <= 0 {
 		return 0
 	}

@@ -43,7 +43,7 @@ type (
 	}
 	placedMissing struct {
 		Channel place `json:"channel"`
-		missing
+		missingStretch
 	}
 	place struct {
 		Platform  earshot.Platform    `json:"platform"`
@@ -55,7 +55,7 @@ type (
 
 func (c Searched) place() place {
 	at := c.Set.scope
-	return place{at.Platform, at.Workspace, at.Channel, line(c.Name, maxLine)}
+	return place{at.Platform, at.Workspace, at.Channel, cleanLine(c.Name, maxLine)}
 }
 
 // A placedHit is a hit of one of several channels.
@@ -75,7 +75,7 @@ type placedHit struct {
 // as one of the first Set may be.
 func Across(ctx context.Context, channels []Searched, notSearched int, more bool, args string) (Answer, error) {
 	if len(channels) == 0 {
-		return refused(refuse("there is no channel to search", ""))
+		return refused(newRefusal("there is no channel to search", ""))
 	}
 	calls := make([]*searchCall, len(channels))
 	var hits []placedHit
@@ -179,7 +179,7 @@ func placedEntries(ctx context.Context, channels []Searched, calls []*searchCall
 		}
 		for k, e := range entries {
 			h, r := hits[at[k]], e.json.(*result)
-			r.RelevanceSignal = signal(&cut, calls[i].Text, h.Hit)
+			r.RelevanceSignal = explainRank(&cut, calls[i].Text, h.Hit)
 			e.json = &placedResult{c.place(), math.Round(h.rank*100) / 100, r}
 			out[at[k]] = e
 		}

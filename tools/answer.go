@@ -77,10 +77,10 @@ func encodedLen(v any) int {
 	return len(raw)
 }
 
-// Shown returns the ids of the messages in an answer of one of these tools, which
+// ShownIDs returns the ids of the messages in an answer of one of these tools, which
 // is given as [Answer].JSON, in the answer's order. Of any other text it returns
 // none. It is for answers that were kept, such as in a turn's journal.
-func Shown(answer string) []earshot.MessageID {
+func ShownIDs(answer string) []earshot.MessageID {
 	type message struct {
 		ID earshot.MessageID `json:"message_id"`
 	}

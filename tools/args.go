@@ -33,15 +33,15 @@ type pastArgs struct {
 	Limit *int    `json:"limit"`
 }
 
-// decode reads arguments strictly: an object alone, with known names in exact
+// decodeArgs reads arguments strictly: an object alone, with known names in exact
 // case, each at most once. Errors are refusals.
-func decode(args string, v any) error {
+func decodeArgs(args string, v any) error {
 	const remedy = "send one JSON object with the arguments of the schema"
 	if len(args) > maxArgs {
-		return refuse("the arguments are too long", fmt.Sprintf("send at most %d bytes", maxArgs))
+		return newRefusal("the arguments are too long", fmt.Sprintf("send at most %d bytes", maxArgs))
 	}
 	if !strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{") {
-		return refuse("the arguments are not a JSON object", remedy)
+		return newRefusal("the arguments are not a JSON object", remedy)
 	}
 	err := json.Unmarshal([]byte(args), v, json.RejectUnknownMembers(true))
 	if err == nil {
@@ -50,13 +50,13 @@ func decode(args string, v any) error {
 	var sem *json.SemanticError
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return refuse("an argument stands twice", "send each argument once")
+		return newRefusal("an argument stands twice", "send each argument once")
 	case errors.Is(err, json.ErrUnknownName):
-		return refuse(unknown(err), "use the names of the schema, exactly; no tool reaches another channel")
+		return newRefusal(unknown(err), "use the names of the schema, exactly; no tool reaches another channel")
 	case errors.As(err, &sem):
-		return refuse("an argument is of the wrong type", "use the types of the schema")
+		return newRefusal("an argument is of the wrong type", "use the types of the schema")
 	}
-	return refuse("the arguments are not a JSON object", remedy)
+	return newRefusal("the arguments are not a JSON object", remedy)
 }
 
 // argument is what the name of an argument may look like to be repeated.
@@ -71,21 +71,21 @@ func unknown(err error) string {
 	return "an argument is unknown"
 }
 
-// words returns a required argument that is words to search for.
-func words(name string, v *string) (string, error) {
+// requireWords returns a required argument that is words to search for.
+func requireWords(name string, v *string) (string, error) {
 	if v == nil || strings.TrimSpace(*v) == "" || len(*v) > maxIntent {
-		return "", refuse(name+" is missing, empty or too long", fmt.Sprintf("give %s as words, at most %d bytes", name, maxIntent))
+		return "", newRefusal(name+" is missing, empty or too long", fmt.Sprintf("give %s as words, at most %d bytes", name, maxIntent))
 	}
 	return *v, nil
 }
 
-// within returns an optional argument of 1 to most, or its default.
-func within(name string, v *int, def, most int) (int, error) {
+// limitArg returns an optional argument of 1 to most, or its default.
+func limitArg(name string, v *int, def, most int) (int, error) {
 	switch {
 	case v == nil:
 		return def, nil
 	case *v < 1 || *v > most:
-		return 0, refuse(name+" is out of its bounds", fmt.Sprintf("give 1 to %d", most))
+		return 0, newRefusal(name+" is out of its bounds", fmt.Sprintf("give 1 to %d", most))
 	}
 	return *v, nil
 }
@@ -93,7 +93,7 @@ func within(name string, v *int, def, most int) (int, error) {
 // checkID refuses an id that no platform would give.
 func checkID(name, id string) error {
 	if id == "" || len(id) > maxIDLength {
-		return refuse(name+" is empty or too long", "give an id as you were shown it")
+		return newRefusal(name+" is empty or too long", "give an id as you were shown it")
 	}
 	return nil
 }
@@ -118,5 +118,5 @@ func (s *Set) time(name, v string) (from, to earshot.Time, err error) {
 			return earshot.TimeOf(t), earshot.TimeOf(t), nil
 		}
 	}
-	return 0, 0, refuse(name+" is neither a date nor a time", "write it as 2026-03-02 or 2026-03-02T14:00:00Z")
+	return 0, 0, newRefusal(name+" is neither a date nor a time", "write it as 2026-03-02 or 2026-03-02T14:00:00Z")
 }

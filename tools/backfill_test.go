@@ -26,7 +26,7 @@ func (p *platform) Replies(_ context.Context, _ earshot.Channel, root earshot.Me
 	}
 	for _, m := range p.thread {
 		if m.ID == root || m.Time >= w.Oldest && m.Time <= w.Latest {
-			page.Messages = append(page.Messages, backfill.Found{Event: earshot.Event{Raw: []byte("{}"), Message: m}})
+			page.Messages = append(page.Messages, backfill.HistoryMessage{Event: earshot.Event{Raw: []byte("{}"), Message: m}})
 		}
 	}
 	return page, nil

@@ -88,15 +88,15 @@ func (s *Set) context(ctx context.Context, raw string) (Answer, error) {
 // searchCall reads the arguments of a search.
 func (s *Set) searchCall(raw string) (*searchCall, error) {
 	var args contextArgs
-	if err := decode(raw, &args); err != nil {
+	if err := decodeArgs(raw, &args); err != nil {
 		return nil, err
 	}
 	q := &searchCall{}
 	var err error
-	if q.Text, err = words("intent", args.Intent); err != nil {
+	if q.Text, err = requireWords("intent", args.Intent); err != nil {
 		return nil, err
 	}
-	if q.Limit, err = within("max_results", args.MaxResults, defResults, maxResults); err != nil {
+	if q.Limit, err = limitArg("max_results", args.MaxResults, defResults, maxResults); err != nil {
 		return nil, err
 	}
 	if args.Since != nil {
@@ -115,7 +115,7 @@ func (s *Set) searchCall(raw string) (*searchCall, error) {
 		}
 	}
 	if q.authors = args.Authors; len(q.authors) > maxAuthors {
-		return nil, refuse("authors are too many", "name the few that matter, or leave authors out")
+		return nil, newRefusal("authors are too many", "name the few that matter, or leave authors out")
 	}
 	q.At, q.Before, q.Since = s.at.Time, upTo, q.since
 	if s.at.ID != "" {
@@ -252,7 +252,7 @@ func (s *Set) results(ctx context.Context, q *searchCall, late bool) (Answer, er
 	}
 	gaps := s.missing(q.known, q.threads, q.since, q.Before.Time)
 	if late {
-		gaps = slices.Insert(gaps, 0, missing{From: s.optionalTS(q.since), To: s.optionalTS(s.at.Time), State: earshot.Missing})
+		gaps = slices.Insert(gaps, 0, missingStretch{From: s.optionalTS(q.since), To: s.optionalTS(s.at.Time), State: earshot.Missing})
 	}
 	out.Coverage.Missing = gaps[:min(len(gaps), maxMissing)]
 	if q.unchecked > q.since {
@@ -269,7 +269,7 @@ func (s *Set) results(ctx context.Context, q *searchCall, late bool) (Answer, er
 	}
 	var cut index.Cutter
 	for i, e := range entries {
-		e.json.(*result).RelevanceSignal = signal(&cut, q.Text, q.hits[i])
+		e.json.(*result).RelevanceSignal = explainRank(&cut, q.Text, q.hits[i])
 	}
 	out.Omitted = len(entries) // leaves room for the count
 	keep := s.fit(encodedLen(out), entries, inOrder(len(entries)), asFound)
@@ -318,7 +318,7 @@ func (s *Set) entries(ctx context.Context, list []earshot.Message, threads map[e
 	for i, m := range list {
 		r := &result{messageJSON: texts[i]}
 		if up := m.Root(); up != "" {
-			id := line(string(up), maxIDLength)
+			id := cleanLine(string(up), maxIDLength)
 			r.ThreadID = &id
 		}
 		root := cmp.Or(m.Root(), m.ID)
@@ -373,7 +373,7 @@ func (s *Set) authors(ctx context.Context, names []string) (ids []earshot.Author
 	}
 	for i, n := range names {
 		if !found[i] {
-			unknown = append(unknown, line(n, maxName))
+			unknown = append(unknown, cleanLine(n, maxName))
 		}
 	}
 	return ids, unknown, nil

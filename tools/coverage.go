@@ -10,18 +10,18 @@ import (
 
 // A searched says what was searched, and what could not be.
 type searched struct {
-	MessagesScanned int       `json:"messages_scanned"`
-	TimeRange       *[]string `json:"time_range"` // the first and the last ts
-	Missing         []missing `json:"missing"`
-	MoreMissing     int       `json:"more_missing,omitzero"` // stretches and threads that Missing has no room for
+	MessagesScanned int              `json:"messages_scanned"`
+	TimeRange       *[]string        `json:"time_range"` // the first and the last ts
+	Missing         []missingStretch `json:"missing"`
+	MoreMissing     int              `json:"more_missing,omitzero"` // stretches and threads that Missing has no room for
 	// Unchecked is a ts. Of threads that began before it is not known whether the
 	// store has all of them.
 	Unchecked string `json:"threads_unchecked_before,omitzero"`
 }
 
-// A missing is a stretch of the channel or of a thread that is not known, or may
+// A missingStretch is a stretch of the channel or of a thread that is not known, or may
 // be out of date. A bound that is null is open.
-type missing struct {
+type missingStretch struct {
 	From     *string               `json:"from"`
 	To       *string               `json:"to"`
 	ThreadID string                `json:"thread_id,omitzero"`
@@ -45,17 +45,17 @@ func (s *Set) optionalTS(t earshot.Time) *string {
 
 // missing returns what is not known of the channel and of threads between since
 // and upTo (0: any time): the channel's own stretches first, then those that end last.
-func (s *Set) missing(list []earshot.Coverage, threads map[earshot.MessageID]*thread, since, upTo earshot.Time) []missing {
-	out := []missing{}
+func (s *Set) missing(list []earshot.Coverage, threads map[earshot.MessageID]*thread, since, upTo earshot.Time) []missingStretch {
+	out := []missingStretch{}
 	named := map[earshot.MessageID]bool{}
-	for _, c := range joined(list) {
+	for _, c := range joinStretches(list) {
 		if upTo != 0 && c.From > upTo || c.To != 0 && c.To < since {
 			continue
 		}
 		if upTo != 0 && c.To > upTo {
 			c.To = upTo
 		}
-		x := missing{From: s.optionalTS(c.From), To: s.optionalTS(c.To), State: c.State, ThreadID: line(string(c.Thread), maxIDLength), until: c.To}
+		x := missingStretch{From: s.optionalTS(c.From), To: s.optionalTS(c.To), State: c.State, ThreadID: cleanLine(string(c.Thread), maxIDLength), until: c.To}
 		if c.Thread != "" {
 			t := threads[c.Thread]
 			if t == nil || t.hidden {
@@ -71,27 +71,27 @@ func (s *Set) missing(list []earshot.Coverage, threads map[earshot.MessageID]*th
 	for _, t := range threads {
 		for _, c := range t.open {
 			if c.To == 0 || c.To >= since {
-				out = append(out, missing{From: s.optionalTS(c.From), To: s.optionalTS(c.To), ThreadID: line(string(c.Thread), maxIDLength), State: c.State, until: c.To})
+				out = append(out, missingStretch{From: s.optionalTS(c.From), To: s.optionalTS(c.To), ThreadID: cleanLine(string(c.Thread), maxIDLength), State: c.State, until: c.To})
 			}
 		}
 		if named[t.id] || t.hidden || t.unread() <= 0 && !t.untried || t.last != 0 && t.last < since {
 			continue
 		}
-		x := missing{To: s.optionalTS(t.last), ThreadID: line(string(t.id), maxIDLength), State: earshot.Missing, Messages: t.unread(), until: t.last}
+		x := missingStretch{To: s.optionalTS(t.last), ThreadID: cleanLine(string(t.id), maxIDLength), State: earshot.Missing, Messages: t.unread(), until: t.last}
 		if t.root != nil {
 			x.From = s.optionalTS(t.root.Time)
 		}
 		out = append(out, x)
 	}
-	slices.SortStableFunc(out, func(a, b missing) int {
+	slices.SortStableFunc(out, func(a, b missingStretch) int {
 		return cmp.Or(cmp.Compare(min(1, len(a.ThreadID)), min(1, len(b.ThreadID))), cmp.Compare(b.until, a.until), cmp.Compare(a.ThreadID, b.ThreadID))
 	})
 	return out
 }
 
-// joined returns what is missing or stale, in the order of list, with adjacent
+// joinStretches returns what is missing or stale, in the order of list, with adjacent
 // stretches joined.
-func joined(list []earshot.Coverage) []earshot.Coverage {
+func joinStretches(list []earshot.Coverage) []earshot.Coverage {
 	var out []earshot.Coverage
 	for _, c := range list {
 		if c.State != earshot.Missing && c.State != earshot.Stale {

@@ -40,6 +40,6 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(tools.Shown(answer.JSON))
+	fmt.Println(tools.ShownIDs(answer.JSON))
 	// Output: [m1]
 }

@@ -37,30 +37,30 @@ func (s *Set) media(ctx context.Context, raw string) (Answer, error) {
 		return Answer{}, err
 	}
 	out := mediaAnswer{
-		ArtifactID: line(string(f.ID), maxIDLength), Filename: assemble.FileName(f), MessageID: line(string(m.ID), maxIDLength),
-		MediaType: line(f.Type, maxLine), ByteLength: f.Size, Content: contentAbove,
+		ArtifactID: cleanLine(string(f.ID), maxIDLength), Filename: assemble.FileName(f), MessageID: cleanLine(string(m.ID), maxIDLength),
+		MediaType: cleanLine(f.Type, maxLine), ByteLength: f.Size, Content: contentAbove,
 	}
 	if s.modelHas(f) {
 		return s.write(out, []earshot.Message{m})
 	}
 	if s.o.Media == nil {
-		return Answer{}, refuse("files cannot be read here", "answer from what people wrote about the file, and say so")
+		return Answer{}, newRefusal("files cannot be read here", "answer from what people wrote about the file, and say so")
 	}
 	media, err := s.o.Media(ctx, m.ID, f)
 	if ctx.Err() != nil {
 		return Answer{}, context.Cause(ctx)
 	}
 	if err != nil {
-		return Answer{}, unreadable(err)
+		return Answer{}, unreadableRefusal(err)
 	}
 	if _, ok := llm.KindOf(media.Type); !ok {
-		return Answer{}, refuse("the file cannot be given: its type is not one that you read", "answer without it, and say so")
+		return Answer{}, newRefusal("the file cannot be given: its type is not one that you read", "answer without it, and say so")
 	}
 	if s.modelHas(f) { // the same bytes under another id
 		return s.write(out, []earshot.Message{m})
 	}
 	media.ID, media.Name = f.ID, cmp.Or(media.Name, out.Filename)
-	out.MediaType, out.ByteLength, out.Content = line(media.Type, maxLine), int64(len(media.Data)), contentFollows
+	out.MediaType, out.ByteLength, out.Content = cleanLine(media.Type, maxLine), int64(len(media.Data)), contentFollows
 	a, err := s.write(out, []earshot.Message{m})
 	if err != nil {
 		return Answer{}, err
@@ -70,14 +70,14 @@ func (s *Set) media(ctx context.Context, raw string) (Answer, error) {
 	return a, nil
 }
 
-// unreadable returns the refusal that says why a file is not given.
-func unreadable(err error) error {
+// unreadableRefusal returns the refusal that says why a file is not given.
+func unreadableRefusal(err error) error {
 	why := "it could not be fetched"
 	var told interface{ Reason() string }
 	if errors.As(err, &told) {
-		why = line(told.Reason(), 4*maxLine)
+		why = cleanLine(told.Reason(), 4*maxLine)
 	}
-	return refuse("the file cannot be given: "+why, "answer without it, and say so")
+	return newRefusal("the file cannot be given: "+why, "answer without it, and say so")
 }
 
 // modelHas reports whether the model has a file.

@@ -63,7 +63,7 @@ func shorten(s string, most int) (string, bool) {
 	if most <= 0 || len(s) <= most || utf8.RuneCountInString(s) <= most {
 		return s, false
 	}
-	short, cut := assemble.Cut(s, most)
+	short, cut := assemble.CutGraphemes(s, most)
 	if cut {
 		short += "…"
 	}
@@ -97,22 +97,22 @@ func (s *Set) describe(list, others []earshot.Message) ([]messageJSON, []string)
 	out := make([]messageJSON, len(list))
 	for i, m := range list {
 		out[i] = messageJSON{
-			MessageID: line(string(m.ID), maxIDLength), TS: s.ts(m.Time), Edited: m.Edited != 0, Media: []assemble.MediaRef{}, whole: written[i].Text,
-			Author: assemble.AuthorRef{UserID: line(string(m.Author.ID), maxLine), DisplayName: written[i].Name, IsBot: m.Author.Kind == earshot.Bot},
+			MessageID: cleanLine(string(m.ID), maxIDLength), TS: s.ts(m.Time), Edited: m.Edited != 0, Media: []assemble.MediaRef{}, whole: written[i].Text,
+			Author: assemble.AuthorRef{UserID: cleanLine(string(m.Author.ID), maxLine), DisplayName: written[i].Name, IsBot: m.Author.Kind == earshot.Bot},
 		}
 		if m.ReplyTo != m.ID {
-			out[i].ReplyTo = line(string(m.ReplyTo), maxIDLength)
+			out[i].ReplyTo = cleanLine(string(m.ReplyTo), maxIDLength)
 		}
 		for _, f := range m.Files[:min(len(m.Files), maxFiles)] {
 			out[i].Media = append(out[i].Media, assemble.MediaRef{
-				ArtifactID: line(string(f.ID), maxIDLength), MediaType: line(f.Type, maxLine), Filename: assemble.FileName(f), ByteLength: f.Size,
+				ArtifactID: cleanLine(string(f.ID), maxIDLength), MediaType: cleanLine(f.Type, maxLine), Filename: assemble.FileName(f), ByteLength: f.Size,
 			})
 		}
 		for _, r := range m.Reactions[:min(len(m.Reactions), maxReactions)] {
-			out[i].Reactions = append(out[i].Reactions, ":"+strings.Trim(line(r.Name, maxName), ":")+": "+strconv.Itoa(r.Count))
+			out[i].Reactions = append(out[i].Reactions, ":"+strings.Trim(cleanLine(r.Name, maxName), ":")+": "+strconv.Itoa(r.Count))
 		}
 		for _, q := range m.Shared[:min(len(m.Shared), maxQuoted)] {
-			x := quotedJSON{Kind: earshot.SharedKind(line(string(q.Kind), maxName)), Place: line(q.Place, maxLine), TS: s.ts(q.Time), whole: quotes[0].Text}
+			x := quotedJSON{Kind: earshot.SharedKind(cleanLine(string(q.Kind), maxName)), Place: cleanLine(q.Place, maxLine), TS: s.ts(q.Time), whole: quotes[0].Text}
 			if q.Author != "" || q.ID != "" {
 				x.Author = quotes[0].Name
 			}
@@ -126,7 +126,7 @@ func (s *Set) describe(list, others []earshot.Message) ([]messageJSON, []string)
 
 // inPromptForm returns the names and texts of messages in the form that prompts
 // have.
-func (s *Set) inPromptForm(list []earshot.Message) []assemble.Spoken {
+func (s *Set) inPromptForm(list []earshot.Message) []assemble.SpokenMessage {
 	return assemble.Speak(s.o.Identity, s.o.Names, s.o.Known, list)
 }
 
@@ -134,7 +134,7 @@ func (s *Set) inPromptForm(list []earshot.Message) []assemble.Spoken {
 // tells them apart from the authors of messages. Only for a forward does the
 // platform vouch for the author's id. Any other author is a person of their own,
 // whose id sorts behind all others, so that nobody's name changes because of it.
-func asMessage(q earshot.Shared) earshot.Message {
+func asMessage(q earshot.SharedContent) earshot.Message {
 	a := earshot.Author{ID: q.ID, Name: q.Author, Kind: earshot.Human}
 	if q.Kind != earshot.Forward || q.ID == "" {
 		a.ID = "\U0010FFFD" + earshot.AuthorID(q.Author)
@@ -142,8 +142,8 @@ func asMessage(q earshot.Shared) earshot.Message {
 	return earshot.Message{Author: a, Text: q.Text}
 }
 
-// line returns an id or a name as one clean line of at most most graphemes.
-func line(s string, most int) string {
-	s, _ = assemble.Cut(strings.Join(strings.Fields(assemble.Clean(s)), " "), most)
+// cleanLine returns an id or a name as one clean line of at most most graphemes.
+func cleanLine(s string, most int) string {
+	s, _ = assemble.CutGraphemes(strings.Join(strings.Fields(assemble.Clean(s)), " "), most)
 	return s
 }

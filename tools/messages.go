@@ -21,7 +21,7 @@ type (
 		Coverage      threadCoverage        `json:"coverage"`
 	}
 	threadCoverage struct {
-		Missing []missing `json:"missing"`
+		Missing []missingStretch `json:"missing"`
 	}
 	messagesAnswer struct {
 		Messages []result `json:"messages"`
@@ -33,10 +33,10 @@ type (
 // messages fetches a thread, messages by id, or a file.
 func (s *Set) messages(ctx context.Context, raw string) (Answer, error) {
 	var args messagesArgs
-	if err := decode(raw, &args); err != nil {
+	if err := decodeArgs(raw, &args); err != nil {
 		return Answer{}, err
 	}
-	replies, err := within("max_replies", args.MaxReplies, defReplies, maxReplies)
+	replies, err := limitArg("max_replies", args.MaxReplies, defReplies, maxReplies)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -48,7 +48,7 @@ func (s *Set) messages(ctx context.Context, raw string) (Answer, error) {
 	}
 	switch {
 	case given != 1:
-		return Answer{}, refuse("thread_id, message_ids and media_artifact_id exclude each other", "give exactly one of them")
+		return Answer{}, newRefusal("thread_id, message_ids and media_artifact_id exclude each other", "give exactly one of them")
 	case args.ThreadID != nil:
 		return s.thread(ctx, *args.ThreadID, replies)
 	case args.ArtifactID != nil:
@@ -120,9 +120,9 @@ func (s *Set) rootOf(ctx context.Context, id earshot.MessageID) (earshot.Message
 }
 
 // threadAnswer returns the answer with the root and the newest replies of list.
-func (s *Set) threadAnswer(ctx context.Context, t *thread, list []earshot.Message, replies int, gaps []missing) (Answer, error) {
+func (s *Set) threadAnswer(ctx context.Context, t *thread, list []earshot.Message, replies int, gaps []missingStretch) (Answer, error) {
 	out := threadAnswer{
-		SchemaVersion: assemble.SchemaVersion, ThreadID: line(string(t.id), maxIDLength), Replies: []messageJSON{},
+		SchemaVersion: assemble.SchemaVersion, ThreadID: cleanLine(string(t.id), maxIDLength), Replies: []messageJSON{},
 		Truncation: assemble.TruncatedRef{TotalReplies: max(t.total, len(list)), IncludedReplies: replies, Strategy: "most_recent"},
 		Coverage:   threadCoverage{Missing: gaps[:min(len(gaps), maxMissing)]},
 	}
@@ -202,7 +202,7 @@ func (s *Set) omitted(ctx context.Context, t *thread, left []earshot.Message, sh
 // byID answers with messages by their ids, in the order of Position.
 func (s *Set) byID(ctx context.Context, ids []string) (Answer, error) {
 	if len(ids) > maxIDs {
-		return Answer{}, refuse("message_ids are too many", "ask for fewer at once")
+		return Answer{}, newRefusal("message_ids are too many", "ask for fewer at once")
 	}
 	want := make([]earshot.MessageID, len(ids))
 	for i, id := range ids {

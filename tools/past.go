@@ -56,14 +56,14 @@ type turnText struct {
 // answered.
 func (s *Set) past(ctx context.Context, raw string) (Answer, error) {
 	var args pastArgs
-	if err := decode(raw, &args); err != nil {
+	if err := decodeArgs(raw, &args); err != nil {
 		return Answer{}, err
 	}
-	query, err := words("query", args.Query)
+	query, err := requireWords("query", args.Query)
 	if err != nil {
 		return Answer{}, err
 	}
-	limit, err := within("limit", args.Limit, defTurns, maxTurns)
+	limit, err := limitArg("limit", args.Limit, defTurns, maxTurns)
 	if err != nil {
 		return Answer{}, err
 	}

@@ -13,7 +13,7 @@ var tooLong = &refusal{"the answer is too long", "ask for less"}
 // Answer.
 type refusal struct{ reason, remedy string }
 
-func refuse(reason, remedy string) error { return &refusal{reason, remedy} }
+func newRefusal(reason, remedy string) error { return &refusal{reason, remedy} }
 
 func (r *refusal) Error() string { return r.reason }
 

@@ -12,9 +12,9 @@ import (
 // maxWords is how many of the intent's words are named.
 const maxWords = 6
 
-// signal says why the search ranks a message where it does. It names words of
+// explainRank says why the search ranks a message where it does. It names words of
 // the question, never of the message.
-func signal(cut *index.Cutter, intent string, h search.Hit) string {
+func explainRank(cut *index.Cutter, intent string, h search.Hit) string {
 	parts := map[string]float64{}
 	for _, p := range h.Parts {
 		parts[p.Name] = p.Value
@@ -28,7 +28,7 @@ func signal(cut *index.Cutter, intent string, h search.Hit) string {
 	add("has this id", parts[index.PartID] > 0)
 	score := parts[index.PartWords]
 	if score > 0 {
-		has, all := matching(cut, intent, h.Message)
+		has, all := matchingWords(cut, intent, h.Message)
 		if len(has) > 0 {
 			reasons = append(reasons, "has "+strings.Join(has, ", ")+" of "+strconv.Itoa(all)+" words")
 		} else {
@@ -50,9 +50,9 @@ func signal(cut *index.Cutter, intent string, h search.Hit) string {
 	return strings.Join(reasons, "; ")
 }
 
-// matching returns words of the intent that a message has, at most maxWords of
+// matchingWords returns words of the intent that a message has, at most maxWords of
 // them, and how many different words the intent has.
-func matching(cut *index.Cutter, intent string, m earshot.Message) (has []string, all int) {
+func matchingWords(cut *index.Cutter, intent string, m earshot.Message) (has []string, all int) {
 	terms := map[string]bool{} // of the message
 	texts := []string{m.Text}
 	for _, q := range m.Shared {
@@ -77,7 +77,7 @@ func matching(cut *index.Cutter, intent string, m earshot.Message) (has []string
 		for _, t := range cut.Terms(w) {
 			if terms[t] {
 				if len(has) < maxWords {
-					has = append(has, line(strings.Trim(w, ".,;:!?()"), maxName))
+					has = append(has, cleanLine(strings.Trim(w, ".,;:!?()"), maxName))
 				}
 				break
 			}

@@ -38,16 +38,16 @@ type finder interface {
 
 // A Store is what the tools need of an [earshot.Store].
 type Store interface {
-	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
-	Range(ctx context.Context, s earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error]
+	Newest(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error)
+	Range(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, from, to earshot.Position) iter.Seq2[earshot.Message, error]
 	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
-	Count(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error)
+	Count(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position) (earshot.Count, error)
 	Activity(ctx context.Context, s earshot.Scope, upTo earshot.Position, roots ...earshot.MessageID) (map[earshot.MessageID]earshot.Activity, error)
 	Coverage(ctx context.Context, s earshot.Scope) ([]earshot.Coverage, error)
 }
 
-// An Indexed is what an index needs of an [earshot.Store].
-type Indexed interface {
+// An IndexedStore is what an index needs of an [earshot.Store].
+type IndexedStore interface {
 	Terms(ctx context.Context, s earshot.Scope, seq int64) iter.Seq2[earshot.Terms, error]
 	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
 }
@@ -55,7 +55,7 @@ type Indexed interface {
 // NewIndex returns an index over a store. maxBytes bounds its memory by its own
 // estimate; 0 means 256 MiB. Where st has a method Search, as a
 // [*search.Searcher] has, the index uses that and keeps nothing of its own.
-func NewIndex(st Indexed, maxBytes int64) *Index {
+func NewIndex(st IndexedStore, maxBytes int64) *Index {
 	if f, ok := st.(finder); ok {
 		return &Index{f}
 	}
@@ -64,11 +64,11 @@ func NewIndex(st Indexed, maxBytes int64) *Index {
 
 // Options are the settings of a Set. Zero fields mean the defaults.
 type Options struct {
-	Identity earshot.Identity  // the agent; its messages carry its name
-	Known    []earshot.Message // the messages of the prompt, whose authors keep the names that they have there
-	Names    []earshot.Named   // the names that the conversation has used so far, the prompt included
-	Zone     string            // IANA name of the zone of dates in arguments and times in answers; "" means UTC
-	MaxBytes int               // length of an answer; default: [DefaultMaxBytes]
+	Identity earshot.Identity      // the agent; its messages carry its name
+	Known    []earshot.Message     // the messages of the prompt, whose authors keep the names that they have there
+	Names    []earshot.SessionName // the names that the conversation has used so far, the prompt included
+	Zone     string                // IANA name of the zone of dates in arguments and times in answers; "" means UTC
+	MaxBytes int                   // length of an answer; default: [DefaultMaxBytes]
 
 	// Fetcher brings into the store what it lacks; nil means that the store has
 	// all that can be had. FetchTime bounds each fetch; default:
@@ -174,7 +174,7 @@ func (s *Set) Call(ctx context.Context, name, args string) (Answer, error) {
 	case ConversationSearch:
 		a, err = s.past(ctx, args)
 	default:
-		err = refuse("there is no such tool", "use "+ChannelContext+", "+ChannelMessages+" or "+ConversationSearch)
+		err = newRefusal("there is no such tool", "use "+ChannelContext+", "+ChannelMessages+" or "+ConversationSearch)
 	}
 	var r *refusal
 	if errors.As(err, &r) {

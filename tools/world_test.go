@@ -93,6 +93,6 @@ func (x *teller) ByID(ctx context.Context, s earshot.Scope, ids ...earshot.Messa
 	return x.tell(x.Store.ByID(ctx, s, ids...))
 }
 
-func (x *teller) Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error) {
+func (x *teller) Newest(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error) {
 	return x.tell(x.Store.Newest(ctx, s, part, upTo, limit))
 }

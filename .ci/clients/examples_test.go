@@ -243,7 +243,7 @@ func (s *scene) committed(t *testing.T, car *sidecar, n int) {
 // say posts a message, and waits until the bot has acknowledged its events.
 func (s *scene) say(t *testing.T, user, text, thread string) string {
 	t.Helper()
-	ts := s.slack.Post(simulate.Said{Channel: s.general, User: user, Text: text, Thread: thread})
+	ts := s.slack.Post(simulate.PostedMessage{Channel: s.general, User: user, Text: text, Thread: thread})
 	if err := s.slack.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}

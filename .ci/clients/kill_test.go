@@ -173,7 +173,7 @@ func (k *botKill) saysSomething() bool {
 
 // ask asks in a new thread, or in one that there is.
 func (k *botKill) ask() {
-	said := simulate.Said{Channel: k.general, User: k.mara, Text: fmt.Sprintf("<@%s> question %d", k.slack.App().UserID, len(k.asked))}
+	said := simulate.PostedMessage{Channel: k.general, User: k.mara, Text: fmt.Sprintf("<@%s> question %d", k.slack.App().UserID, len(k.asked))}
 	if n := len(k.asked); n > 0 && k.chance.IntN(3) > 0 {
 		said.Thread = k.slack.Messages(k.general)[0].TS
 	}

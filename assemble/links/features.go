@@ -35,7 +35,7 @@ var blocks []*block
 // featureCount is how many features all blocks have.
 var featureCount int
 
-func table(about theme, name string, dims ...int) *block {
+func newFeatureTable(about theme, name string, dims ...int) *block {
 	n := 1
 	for _, d := range dims {
 		n *= d
@@ -58,41 +58,41 @@ const (
 
 // Of the start of a conversation.
 var (
-	startNaming  = table(aboutNames, "start: naming x first words", int(namings), int(openings))
-	startAsks    = table(aboutWording, "start: naming x asks x length", int(namings), 2, 5)
-	startAgo     = table(aboutHistory, "start: naming x messages since the author's last", int(namings), ages)
-	startMinutes = table(aboutTime, "start: minutes since the author's last", spans+1)
-	startCalled  = table(aboutNames, "start: naming x named since the author's last", int(namings), 3)
-	startKnown   = table(aboutNames, "start: how long ago the one named spoke", ages)
-	startBot     = table(aboutBots, "start: bot", 2)
+	startNaming  = newFeatureTable(aboutNames, "start: naming x first words", int(namings), int(openings))
+	startAsks    = newFeatureTable(aboutWording, "start: naming x asks x length", int(namings), 2, 5)
+	startAgo     = newFeatureTable(aboutHistory, "start: naming x messages since the author's last", int(namings), ages)
+	startMinutes = newFeatureTable(aboutTime, "start: minutes since the author's last", spans+1)
+	startCalled  = newFeatureTable(aboutNames, "start: naming x named since the author's last", int(namings), 3)
+	startKnown   = newFeatureTable(aboutNames, "start: how long ago the one named spoke", ages)
+	startBot     = newFeatureTable(aboutBots, "start: bot", 2)
 )
 
 // Of an earlier message.
 var (
-	whoGap             = table(aboutDistance, "who x messages between", sides, gaps)
-	whoSpan            = table(aboutTime, "who x minutes between", sides, spans)
-	whoAsks            = table(aboutWording, "who x asks x is a question", sides, 2, 2)
-	whoConversation    = table(aboutHistory, "who x my conversation x its newest message", sides, 3, 2)
-	whoPair            = table(aboutHistory, "who x when we last spoke", sides, 5)
-	whoPartner         = table(aboutHistory, "who x is whom I spoke to last x messages of mine since x later ones of its author", sides, 2, fewer, fewer)
-	whoShared          = table(aboutWords, "who x shared rare words", sides, sharings)
-	whoHabit           = table(aboutHabit, "who x how common names are here x messages between", sides, 3, 4)
-	asked              = table(aboutWording, "same author x first words x it asks", 2, int(openings), 2)
-	bots               = table(aboutBots, "bot x its author a bot x its first words a command", 2, 2, 2)
-	unanswered         = table(aboutHistory, "who x nobody spoke to its author since x asks", sides, 2, 2)
-	above              = table(aboutHistory, "who x what it answers itself", sides, 6)
-	sharesMost         = table(aboutWords, "who x shares the most rare words", sides, 2)
-	persons            = table(aboutWording, "same author x you x I x its you x its I", 2, 2, 2, 2, 2)
-	opened             = table(aboutWording, "same author x first words x its first words", 2, int(openings), int(openings))
-	whoWaits           = table(aboutHistory, "who x what whom I spoke to last did since", sides, 4)
-	whoWithin          = table(aboutNames, "who x only named within", sides, 2)
-	linked             = table(aboutWords, "holds a link x it holds a link", 2, 2)
-	lengths            = table(aboutWording, "same author x length x its length", 2, 5, 5)
-	whoLatest          = table(aboutHistory, "who x later messages of its author", sides, fewer)
-	whoAnswers         = table(aboutHistory, "who x answers that it has", sides, fewer)
-	pictures           = table(aboutWording, "who x it has files x I have", sides, 2, 2)
-	conversationShared = table(aboutWords, "who x rare words shared with others of its conversation", sides, sharings)
-	starts             = table(aboutHistory, "same author x it starts a conversation x size of that", 2, 2, 4)
+	whoGap             = newFeatureTable(aboutDistance, "who x messages between", sides, gaps)
+	whoSpan            = newFeatureTable(aboutTime, "who x minutes between", sides, spans)
+	whoAsks            = newFeatureTable(aboutWording, "who x asks x is a question", sides, 2, 2)
+	whoConversation    = newFeatureTable(aboutHistory, "who x my conversation x its newest message", sides, 3, 2)
+	whoPair            = newFeatureTable(aboutHistory, "who x when we last spoke", sides, 5)
+	whoPartner         = newFeatureTable(aboutHistory, "who x is whom I spoke to last x messages of mine since x later ones of its author", sides, 2, fewer, fewer)
+	whoShared          = newFeatureTable(aboutWords, "who x shared rare words", sides, sharings)
+	whoHabit           = newFeatureTable(aboutHabit, "who x how common names are here x messages between", sides, 3, 4)
+	asked              = newFeatureTable(aboutWording, "same author x first words x it asks", 2, int(openings), 2)
+	bots               = newFeatureTable(aboutBots, "bot x its author a bot x its first words a command", 2, 2, 2)
+	unanswered         = newFeatureTable(aboutHistory, "who x nobody spoke to its author since x asks", sides, 2, 2)
+	above              = newFeatureTable(aboutHistory, "who x what it answers itself", sides, 6)
+	sharesMost         = newFeatureTable(aboutWords, "who x shares the most rare words", sides, 2)
+	persons            = newFeatureTable(aboutWording, "same author x you x I x its you x its I", 2, 2, 2, 2, 2)
+	opened             = newFeatureTable(aboutWording, "same author x first words x its first words", 2, int(openings), int(openings))
+	whoWaits           = newFeatureTable(aboutHistory, "who x what whom I spoke to last did since", sides, 4)
+	whoWithin          = newFeatureTable(aboutNames, "who x only named within", sides, 2)
+	linked             = newFeatureTable(aboutWords, "holds a link x it holds a link", 2, 2)
+	lengths            = newFeatureTable(aboutWording, "same author x length x its length", 2, 5, 5)
+	whoLatest          = newFeatureTable(aboutHistory, "who x later messages of its author", sides, fewer)
+	whoAnswers         = newFeatureTable(aboutHistory, "who x answers that it has", sides, fewer)
+	pictures           = newFeatureTable(aboutWording, "who x it has files x I have", sides, 2, 2)
+	conversationShared = newFeatureTable(aboutWords, "who x rare words shared with others of its conversation", sides, sharings)
+	starts             = newFeatureTable(aboutHistory, "same author x it starts a conversation x size of that", 2, 2, 4)
 )
 
 // gapClass sorts messages back: 1, 2, 3, 4, 5 to 6, 7 to 9, to 13, to 19, to
@@ -126,9 +126,9 @@ func ageClass(back int) int {
 	return ages - 1
 }
 
-func few(n int32) int { return int(min(n, fewer-1)) }
+func bucketCount(n int32) int { return int(min(n, fewer-1)) }
 
-func bit(b bool) int {
+func boolIndex(b bool) int {
 	if b {
 		return 1
 	}
@@ -160,7 +160,7 @@ func (l *Linker) weighStart(q *message) {
 	at := len(l.messages)
 	n := int(q.naming)
 	l.add(startNaming, n*int(openings)+int(q.opening))
-	l.add(startAsks, (n*2+bit(q.asks))*5+int(q.length))
+	l.add(startAsks, (n*2+boolIndex(q.asks))*5+int(q.length))
 	ago, span := None, spans
 	if q.before != None {
 		ago = at - int(q.before)
@@ -184,31 +184,31 @@ func (l *Linker) weighStart(q *message) {
 		}
 		l.add(startKnown, ageClass(ago))
 	}
-	l.add(startBot, bit(q.bot))
+	l.add(startBot, boolIndex(q.bot))
 }
 
-// side is the class of how two messages' authors, and those whom they name, relate: 9 classes where the authors differ, 5 where they are the same.
-func side(q, c *message) int {
+// authorClass returns the class of how two messages' authors, and those whom they name, relate: 9 classes where the authors differ, 5 where they are the same.
+func authorClass(q, c *message) int {
 	if q.author == c.author {
 		switch {
 		case len(q.to) == 0 && q.naming != namesStranger:
-			return 9 + bit(len(c.to) > 0)
+			return 9 + boolIndex(len(c.to) > 0)
 		case len(c.to) == 0:
 			return 11
-		case len(q.to) > 0 && has(c.to, q.to[0]):
+		case len(q.to) > 0 && containsNumber(c.to, q.to[0]):
 			return 12
 		}
 		return 13
 	}
 	x, y := 0, 0
 	switch {
-	case has(q.to, c.author):
+	case containsNumber(q.to, c.author):
 		x = 1
 	case len(q.to) > 0 || q.naming == namesStranger:
 		x = 2
 	}
 	switch {
-	case has(c.to, q.author):
+	case containsNumber(c.to, q.author):
 		y = 1
 	case len(c.to) > 0 || c.naming == namesStranger:
 		y = 2
@@ -218,40 +218,40 @@ func side(q, c *message) int {
 
 func (l *Linker) weighParent(q *message, at, back int) {
 	c := &l.messages[at]
-	who := side(q, c)
-	same := bit(q.author == c.author)
+	who := authorClass(q, c)
+	same := boolIndex(q.author == c.author)
 	them, me := &l.people.list[c.author], &l.people.list[q.author]
 	l.add(whoGap, who*gaps+gapClass(back))
 	l.add(whoSpan, who*spans+spanClass(int64(q.time-c.time)))
-	l.add(whoAsks, who*4+bit(q.asks)*2+bit(c.asks))
+	l.add(whoAsks, who*4+boolIndex(q.asks)*2+boolIndex(c.asks))
 	t := &l.conversations[c.conversation]
 	mine := 0
 	if q.before != None && l.messages[q.before].conversation == c.conversation {
 		mine = 2
-	} else if has(t.people, q.author) {
+	} else if containsNumber(t.people, q.author) {
 		mine = 1
 	}
-	l.add(whoConversation, (who*3+mine)*2+bit(int(t.last) == at))
+	l.add(whoConversation, (who*3+mine)*2+boolIndex(int(t.last) == at))
 	l.add(whoPair, who*5+l.lastSpoke(q.author, c.author))
-	l.add(whoPartner, ((who*2+bit(me.partner == c.author))*fewer+few(l.since(q, at)))*fewer+few(them.count-c.nth))
+	l.add(whoPartner, ((who*2+boolIndex(me.partner == c.author))*fewer+bucketCount(l.since(q, at)))*fewer+bucketCount(them.count-c.nth))
 	l.add(whoShared, who*sharings+shareClass(l.words.shared[back]))
 	l.add(whoHabit, (who*3+l.habit())*4+min(bits.Len(uint(back-1)), 3))
-	l.add(asked, (same*int(openings)+int(q.opening))*2+bit(c.asks))
-	l.add(bots, bit(q.bot)*4+bit(c.bot)*2+bit(c.opening == opensCommand))
-	l.add(unanswered, (who*2+bit(!c.replied && c.answers == 0))*2+bit(c.asks))
+	l.add(asked, (same*int(openings)+int(q.opening))*2+boolIndex(c.asks))
+	l.add(bots, boolIndex(q.bot)*4+boolIndex(c.bot)*2+boolIndex(c.opening == opensCommand))
+	l.add(unanswered, (who*2+boolIndex(!c.replied && c.answers == 0))*2+boolIndex(c.asks))
 	l.add(above, who*6+l.above(q, c))
-	l.add(sharesMost, who*2+bit(l.words.most > 35 && l.words.shared[back] == l.words.most))
-	l.add(persons, (((same*2+bit(q.you))*2+bit(q.me))*2+bit(c.you))*2+bit(c.me))
+	l.add(sharesMost, who*2+boolIndex(l.words.most > 35 && l.words.shared[back] == l.words.most))
+	l.add(persons, (((same*2+boolIndex(q.you))*2+boolIndex(q.me))*2+boolIndex(c.you))*2+boolIndex(c.me))
 	l.add(opened, (same*int(openings)+int(q.opening))*int(openings)+int(c.opening))
 	l.add(whoWaits, who*4+l.waits(me, at))
-	l.add(whoWithin, who*2+bit(q.naming == namesWithin))
-	l.add(linked, bit(q.links)*2+bit(c.links))
+	l.add(whoWithin, who*2+boolIndex(q.naming == namesWithin))
+	l.add(linked, boolIndex(q.links)*2+boolIndex(c.links))
 	l.add(lengths, (same*5+int(q.length))*5+int(c.length))
-	l.add(whoLatest, who*fewer+few(them.count-c.nth))
-	l.add(whoAnswers, who*fewer+few(c.answers))
-	l.add(pictures, (who*2+bit(c.files))*2+bit(q.files))
+	l.add(whoLatest, who*fewer+bucketCount(them.count-c.nth))
+	l.add(whoAnswers, who*fewer+bucketCount(c.answers))
+	l.add(pictures, (who*2+boolIndex(c.files))*2+boolIndex(q.files))
 	l.add(conversationShared, who*sharings+shareClass(t.shared-l.words.shared[back]))
-	l.add(starts, (same*2+bit(c.parent == None))*4+min(bits.Len(uint(t.size)), 4)-1)
+	l.add(starts, (same*2+boolIndex(c.parent == None))*4+min(bits.Len(uint(t.size)), 4)-1)
 }
 
 // above is the class of what a candidate answers itself: nothing, its own author, the
@@ -269,7 +269,7 @@ func (l *Linker) above(q, c *message) int {
 		return 3
 	case up.author == c.author:
 		return 1
-	case has(q.to, up.author):
+	case containsNumber(q.to, up.author):
 		return 4
 	}
 	return 5

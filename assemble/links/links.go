@@ -55,11 +55,11 @@ type Guess struct {
 type Linker struct {
 	messages      []message
 	count         int // messages it got, the platform's notes too
-	people        people
-	words         words
-	pairs         map[pair]int32 // when two people last spoke to each other, by index in messages
-	conversations []conversation // conversations as guessed
-	named         int            // how many of the last hundred messages begin with a name
+	people        peopleIndex
+	words         wordIndex
+	pairs         map[pair]int32        // when two people last spoke to each other, by index in messages
+	conversations []guessedConversation // conversations as guessed
+	named         int                   // how many of the last hundred messages begin with a name
 
 	fields   []string  // of the text that is read, without the name that it begins with
 	features []feature // of the candidate that is scored
@@ -117,7 +117,7 @@ const (
 // strange reports whether the message c back has nothing to do with q: neither
 // names the other's author, the authors differ, and they share no rare word.
 func (l *Linker) strange(q *message, c int) bool {
-	return l.words.shared[c] == 0 && side(q, &l.messages[len(l.messages)-c]) == 0
+	return l.words.shared[c] == 0 && authorClass(q, &l.messages[len(l.messages)-c]) == 0
 }
 
 // reach is how many earlier messages are candidates. Candidate 0 is that the message

@@ -13,9 +13,9 @@ type message struct {
 	number  int // among all that the Linker got, from 0
 	author  int32
 	time    earshot.Time
-	naming  naming
+	naming  addressingForm
 	to      []int32 // whom it names; first whom it begins with
-	opening opening
+	opening openingKind
 	asks    bool
 	bot     bool
 	length  int8 // class, 0 to 4
@@ -32,22 +32,22 @@ type message struct {
 	replied      bool  // somebody named its author since
 }
 
-// A naming is how a message names the person it is for.
-type naming uint8
+// An addressingForm is how a message names the person it is for.
+type addressingForm uint8
 
 const (
-	namesNobody   naming = iota
-	namesFirst           // it begins with the name of somebody who spoke
-	namesStranger        // it begins with a name that nobody here has
-	namesWithin          // a name or mention stands further in
+	namesNobody   addressingForm = iota
+	namesFirst                   // it begins with the name of somebody who spoke
+	namesStranger                // it begins with a name that nobody here has
+	namesWithin                  // a name or mention stands further in
 	namings
 )
 
-// An opening is the kind of a message's first words.
-type opening uint8
+// An openingKind is the kind of a message's first words.
+type openingKind uint8
 
 const (
-	opensOther opening = iota
+	opensOther openingKind = iota
 	opensGreeting
 	opensYesNo
 	opensThanks
@@ -65,8 +65,8 @@ type pair struct{ a, b int32 }
 
 func pairOf(a, b int32) pair { return pair{min(a, b), max(a, b)} }
 
-// A conversation is a guessed one.
-type conversation struct {
+// A guessedConversation is a guessed one.
+type guessedConversation struct {
 	people []int32
 	last   int32 // its newest message, by index in messages
 	size   int32
@@ -90,8 +90,8 @@ func (l *Linker) habit() int {
 // lately is over how many messages habits are counted.
 const lately = 100
 
-// begins reports whether a message begins with a name.
-func (q *message) begins() bool { return q.naming == namesFirst || q.naming == namesStranger }
+// beginsWithName reports whether a message begins with a name.
+func (q *message) beginsWithName() bool { return q.naming == namesFirst || q.naming == namesStranger }
 
 // Bounds, so that hostile messages cost little.
 const (
@@ -115,8 +115,8 @@ func (l *Linker) read(m *earshot.Message) message {
 	for w := range strings.FieldsSeq(rest) {
 		l.fields = append(l.fields, w)
 	}
-	l.people.named(&q, m, l.fields)
-	q.opening, q.asks = open(rest)
+	l.people.findNamed(&q, m, l.fields)
+	q.opening, q.asks = classifyOpening(rest)
 	q.links = strings.Contains(text, "://") || strings.Contains(text, "www.")
 	q.files = len(m.Files) > 0
 	q.words = l.words.of(rest)
@@ -155,7 +155,7 @@ func (l *Linker) settle(q message, parent int) {
 	q.parent = int32(parent)
 	if parent == None {
 		q.conversation = int32(len(l.conversations))
-		l.conversations = append(l.conversations, conversation{})
+		l.conversations = append(l.conversations, guessedConversation{})
 	} else {
 		up := &l.messages[parent]
 		q.conversation = up.conversation
@@ -172,13 +172,13 @@ func (l *Linker) settle(q message, parent int) {
 	}
 	t := &l.conversations[q.conversation]
 	t.last, t.size = at, t.size+1
-	if len(t.people) < crowded && !has(t.people, q.author) {
+	if len(t.people) < crowded && !containsNumber(t.people, q.author) {
 		t.people = append(t.people, q.author)
 	}
-	if q.begins() {
+	if q.beginsWithName() {
 		l.named++
 	}
-	if len(l.messages) >= lately && l.messages[len(l.messages)-lately].begins() {
+	if len(l.messages) >= lately && l.messages[len(l.messages)-lately].beginsWithName() {
 		l.named--
 	}
 	p := &l.people.list[q.author]
@@ -204,7 +204,7 @@ func isLetterOrDigit(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-func has(list []int32, v int32) bool {
+func containsNumber(list []int32, v int32) bool {
 	for _, x := range list {
 		if x == v {
 			return true
@@ -213,8 +213,8 @@ func has(list []int32, v int32) bool {
 	return false
 }
 
-// open returns the kind of a text's first words, and whether it asks something.
-func open(text string) (opening, bool) {
+// classifyOpening returns the kind of a text's first words, and whether it asks something.
+func classifyOpening(text string) (openingKind, bool) {
 	asks := strings.Contains(text, "?")
 	if strings.HasPrefix(text, "!") && len(text) > 1 {
 		return opensCommand, asks
@@ -242,9 +242,9 @@ func open(text string) (opening, bool) {
 }
 
 // openers are the first words that have a kind.
-var openers = func() map[string]opening {
-	m := map[string]opening{}
-	for kind, list := range map[opening]string{
+var openers = func() map[string]openingKind {
+	m := map[string]openingKind{}
+	for kind, list := range map[openingKind]string{
 		opensGreeting: "hi hello hey hiya greetings morning evening yo hallo moin sup heya howdy",
 		opensYesNo:    "yes yeah yep yup ya no nope nah ok okay k sure right true exactly correct indeed maybe probably possibly ja nein agreed aha ah oh hmm hm well lol haha heh nice cool great done same i'm",
 		opensThanks:   "thanks thank thx ty cheers thanx tnx danke merci",

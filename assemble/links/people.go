@@ -17,28 +17,28 @@ type person struct {
 	partner int32 // whom they spoke to last, or None
 }
 
-// people finds everybody by id and by name.
-type people struct {
+// peopleIndex finds everybody by id and by name.
+type peopleIndex struct {
 	list   []person
 	byID   map[earshot.AuthorID]int32
 	byName map[string]int32
 }
 
-func newPeople() people {
-	return people{byID: map[earshot.AuthorID]int32{}, byName: map[string]int32{}}
+func newPeople() peopleIndex {
+	return peopleIndex{byID: map[earshot.AuthorID]int32{}, byName: map[string]int32{}}
 }
 
-func (p *people) add() int32 {
+func (p *peopleIndex) add() int32 {
 	p.list = append(p.list, person{last: None, called: None, caller: None, partner: None})
 	return int32(len(p.list) - 1)
 }
 
 // author returns the person who wrote a message; without an id, by name.
-func (p *people) author(a earshot.Author) int32 {
+func (p *peopleIndex) author(a earshot.Author) int32 {
 	if who, ok := p.byID[a.ID]; ok && a.ID != "" {
 		return who
 	}
-	name := fold(a.Name)
+	name := foldName(a.Name)
 	who, ok := p.byName[name]
 	if !ok || name == "" {
 		who = p.add()
@@ -51,7 +51,7 @@ func (p *people) author(a earshot.Author) int32 {
 }
 
 // call makes a person known by a name, and by the name without marks around it.
-func (p *people) call(name string, who int32) {
+func (p *peopleIndex) call(name string, who int32) {
 	if name != "" {
 		p.byName[name] = who
 	}
@@ -64,7 +64,7 @@ func (p *people) call(name string, who int32) {
 
 // meet reads a note of who joined or changed their name, as IRC logs have them:
 // "=== name [host] has joined", "=== old is now known as new".
-func (p *people) meet(text string) {
+func (p *peopleIndex) meet(text string) {
 	rest, ok := strings.CutPrefix(text, "=== ")
 	if !ok {
 		return
@@ -72,7 +72,7 @@ func (p *people) meet(text string) {
 	words := strings.Fields(rest)
 	switch {
 	case len(words) == 6 && words[1] == "is" && words[4] == "as":
-		old, renamed := fold(words[0]), fold(words[5])
+		old, renamed := foldName(words[0]), foldName(words[5])
 		who, ok := p.byName[old]
 		if !ok {
 			who = p.add()
@@ -82,7 +82,7 @@ func (p *people) meet(text string) {
 			p.call(renamed, who)
 		}
 	case len(words) >= 4 && strings.HasSuffix(rest, "joined "+words[len(words)-1]):
-		if name := fold(words[0]); p.byName[name] == 0 {
+		if name := foldName(words[0]); p.byName[name] == 0 {
 			if _, ok := p.byName[name]; !ok {
 				p.call(name, p.add())
 			}
@@ -91,7 +91,7 @@ func (p *people) meet(text string) {
 }
 
 // begins finds whom a text begins with, and returns the text without that name.
-func (p *people) begins(q *message, text string) string {
+func (p *peopleIndex) begins(q *message, text string) string {
 	who, length, kind := p.first(text)
 	if kind == namesNobody {
 		return text
@@ -103,9 +103,9 @@ func (p *people) begins(q *message, text string) string {
 	return strings.TrimLeft(text[length:], " \t:,;>")
 }
 
-// named finds whom a message names: in its list of mentions, and among the words
+// findNamed finds whom a message names: in its list of mentions, and among the words
 // behind the name that it begins with.
-func (p *people) named(q *message, m *earshot.Message, words []string) {
+func (p *peopleIndex) findNamed(q *message, m *earshot.Message, words []string) {
 	for _, id := range m.Mentions {
 		if who, ok := p.byID[id]; ok {
 			p.within(q, who)
@@ -120,7 +120,7 @@ func (p *people) named(q *message, m *earshot.Message, words []string) {
 			}
 			continue
 		}
-		bare := fold(trimMarks(w))
+		bare := foldName(trimMarks(w))
 		if len(bare) < 3 {
 			continue
 		}
@@ -132,7 +132,7 @@ func (p *people) named(q *message, m *earshot.Message, words []string) {
 
 // first returns whose name a text begins with, the length of the name in bytes, and
 // how it names them.
-func (p *people) first(text string) (who int32, length int, kind naming) {
+func (p *peopleIndex) first(text string) (who int32, length int, kind addressingForm) {
 	if rest, ok := strings.CutPrefix(text, "<@"); ok {
 		end := strings.IndexByte(rest, '>')
 		if end <= 0 {
@@ -148,7 +148,7 @@ func (p *people) first(text string) (who int32, length int, kind naming) {
 	skip := len(text) - len(head)
 	end := strings.IndexAny(head, ":,;>\n")
 	if end > 0 && end <= 40 && head[end] != '\n' && !strings.HasPrefix(head[end:], "://") {
-		name := fold(head[:end])
+		name := foldName(head[:end])
 		if who, ok := p.byName[name]; ok {
 			return who, skip + end, namesFirst
 		}
@@ -165,7 +165,7 @@ func (p *people) first(text string) (who int32, length int, kind naming) {
 	if end < 0 {
 		end = len(head)
 	}
-	name := fold(head[:end])
+	name := foldName(head[:end])
 	if who, ok := p.byName[name]; ok && (len(name) > 2 || at) && !common[name] {
 		return who, skip + end, namesFirst
 	}
@@ -179,7 +179,7 @@ func (p *people) first(text string) (who int32, length int, kind naming) {
 
 // starting returns the only author whose name begins with name; ok is false where
 // there is none or there are several.
-func (p *people) starting(name string) (who int32, ok bool) {
+func (p *peopleIndex) starting(name string) (who int32, ok bool) {
 	if len(name) < 3 || common[name] {
 		return 0, false
 	}
@@ -196,15 +196,15 @@ func (p *people) starting(name string) (who int32, ok bool) {
 }
 
 // point adds a person whom the message begins with.
-func (p *people) point(q *message, who int32) {
-	if who != q.author && !has(q.to, who) {
+func (p *peopleIndex) point(q *message, who int32) {
+	if who != q.author && !containsNumber(q.to, who) {
 		q.to = append(q.to, who)
 	}
 }
 
 // within adds a person who is named further in.
-func (p *people) within(q *message, who int32) {
-	if who == q.author || has(q.to, who) {
+func (p *peopleIndex) within(q *message, who int32) {
+	if who == q.author || containsNumber(q.to, who) {
 		return
 	}
 	if q.naming == namesNobody {
@@ -215,8 +215,8 @@ func (p *people) within(q *message, who int32) {
 	}
 }
 
-// fold returns a name in lower case, without white space around it.
-func fold(name string) string {
+// foldName returns a name in lower case, without white space around it.
+func foldName(name string) string {
 	for i := 0; i < len(name); i++ {
 		if c := name[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
 			return strings.ToLower(strings.TrimSpace(name))

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// words counts in how many messages each word is, and remembers the newest of them.
-type words struct {
+// wordIndex counts in how many messages each word is, and remembers the newest of them.
+type wordIndex struct {
 	number map[string]int32
 	seen   []int32   // messages with the word
 	where  [][]int32 // the newest messages with the word, by index in messages
@@ -20,15 +20,15 @@ type words struct {
 // rareWord says which words are rare: those in at most one of rareWord messages.
 const rareWord = 20
 
-func newWords() words { return words{number: map[string]int32{}} }
+func newWords() wordIndex { return wordIndex{number: map[string]int32{}} }
 
 // of returns the words of a text, each once.
-func (w *words) of(text string) []int32 {
+func (w *wordIndex) of(text string) []int32 {
 	out := w.found[:0]
 	for f := range strings.FieldsFuncSeq(text, func(r rune) bool {
 		return !isLetterOrDigit(r) && r != '_' && r != '-' && r != '.' && r != '/'
 	}) {
-		f = fold(strings.Trim(f, "-._/"))
+		f = foldName(strings.Trim(f, "-._/"))
 		if len(f) < 3 || len(f) > 60 || common[f] {
 			continue
 		}
@@ -42,7 +42,7 @@ func (w *words) of(text string) []int32 {
 			w.seen = append(w.seen, 0)
 			w.where = append(w.where, nil)
 		}
-		if !has(out, n) {
+		if !containsNumber(out, n) {
 			out = append(out, n)
 			if len(out) == 60 {
 				break
@@ -54,7 +54,7 @@ func (w *words) of(text string) []int32 {
 }
 
 // add records the words of the message with the index at.
-func (w *words) add(list []int32, at int32) {
+func (w *wordIndex) add(list []int32, at int32) {
 	w.all++
 	for _, n := range list {
 		w.seen[n]++
@@ -67,7 +67,7 @@ func (w *words) add(list []int32, at int32) {
 }
 
 // compare sets shared for a message with these words, whose index is at.
-func (w *words) compare(list []int32, at int) {
+func (w *wordIndex) compare(list []int32, at int) {
 	clear(w.shared[:])
 	w.most = 0
 	for _, n := range list {

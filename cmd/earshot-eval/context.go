@@ -190,9 +190,9 @@ func showContext(x *tool, rows []eval.ContextRow, questions int) {
 		if r.Policy != last {
 			name, last = terminal.Strong(plain.Line(r.Policy, 40)), r.Policy
 		}
-		cells := []string{name, plain.Number(r.Tokens), percent(r.GoldShown), percent(r.AllShown), percent(r.GoldCut), plain.Number(int(r.MeanTokens + 0.5))}
+		cells := []string{name, plain.Number(r.Tokens), formatPercent(r.GoldShown), formatPercent(r.AllShown), formatPercent(r.GoldCut), plain.Number(int(r.MeanTokens + 0.5))}
 		if judged {
-			cells = append(cells, percent(*r.Right))
+			cells = append(cells, formatPercent(*r.Right))
 		}
 		t.Row(append(cells, "")...)
 	}

@@ -47,7 +47,7 @@ func (c *costCmd) Run(ctx context.Context, x *tool) error {
 	}
 	sources, err := chats.OpenSources(c.Messages...)
 	if err != nil {
-		return unreadable(err)
+		return inputUsageError(err)
 	}
 	conversations, err := sources.Conversations()
 	if err != nil {
@@ -89,11 +89,11 @@ func (c *costCmd) print(x *tool, r eval.CostReport) {
 	t.Right(0, 2, 3, 4, 5, 6, 7, 8)
 	for _, row := range r.Rows {
 		t.Row(strconv.Itoa(row.Turn), r.Policy, plain.Number(row.Ours.Prompt), plain.Number(row.Ours.Sum), plain.Number(row.Ours.New),
-			plain.Number(row.Ours.Charged), cacheable(row.Ours.Cacheable), kilobytes(row.Ours.Stored), strconv.Itoa(row.Epochs))
+			plain.Number(row.Ours.Charged), formatCacheable(row.Ours.Cacheable), formatKilobytes(row.Ours.Stored), strconv.Itoa(row.Epochs))
 		t.Row("", "full history", plain.Number(row.Full.Prompt), plain.Number(row.Full.Sum), plain.Number(row.Full.New),
-			plain.Number(row.Full.Charged), cacheable(row.Full.Cacheable), kilobytes(row.Full.Stored), "")
-		t.Row("", terminal.Faint("full ÷ ours"), times(row.Full.Prompt, row.Ours.Prompt), times(row.Full.Sum, row.Ours.Sum),
-			times(row.Full.New, row.Ours.New), times(row.Full.Charged, row.Ours.Charged), "", times(row.Full.Stored, row.Ours.Stored), "")
+			plain.Number(row.Full.Charged), formatCacheable(row.Full.Cacheable), formatKilobytes(row.Full.Stored), "")
+		t.Row("", terminal.Faint("full ÷ ours"), formatRatio(row.Full.Prompt, row.Ours.Prompt), formatRatio(row.Full.Sum, row.Ours.Sum),
+			formatRatio(row.Full.New, row.Ours.New), formatRatio(row.Full.Charged, row.Ours.Charged), "", formatRatio(row.Full.Stored, row.Ours.Stored), "")
 	}
 	x.printf("%s", t.Render(x.width))
 	x.printf("tokens of this turn's prompt, of all so far, of these the new ones, and the new ones with a tenth of the others, as a\n" +
@@ -104,26 +104,26 @@ func (c *costCmd) print(x *tool, r eval.CostReport) {
 			thread = "thread " + plain.Line(talk.Thread, 40)
 		}
 		x.printf("%s, %s: %s, every %s of people a question; epochs begun at turns %v\n",
-			plain.Line(talk.Conversation, 60), thread, plain.Count(talk.Messages, "message"), ordinal(talk.Every), talk.Epochs)
+			plain.Line(talk.Conversation, 60), thread, plain.Count(talk.Messages, "message"), formatOrdinal(talk.Every), talk.Epochs)
 	}
 }
 
-// cacheable formats a share from 0 to 1.
-func cacheable(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+// formatCacheable formats a share from 0 to 1.
+func formatCacheable(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// kilobytes formats bytes in units of 1,000.
-func kilobytes(n int64) string { return plain.Number(int(n/1000)) + " kB" }
+// formatKilobytes formats bytes in units of 1,000.
+func formatKilobytes(n int64) string { return plain.Number(int(n/1000)) + " kB" }
 
-// times formats the ratio of two numbers.
-func times[N int | int64](a, b N) string {
+// formatRatio formats the ratio of two numbers.
+func formatRatio[N int | int64](a, b N) string {
 	if b == 0 {
 		return "–"
 	}
 	return fmt.Sprintf("%.2f×", float64(a)/float64(b))
 }
 
-// ordinal writes 1st, 2nd, 5th.
-func ordinal(n int) string {
+// formatOrdinal writes 1st, 2nd, 5th.
+func formatOrdinal(n int) string {
 	switch {
 	case n%10 == 1 && n%100 != 11:
 		return strconv.Itoa(n) + "st"

@@ -81,7 +81,7 @@ func showLater(x *tool, rows []eval.LaterRow) {
 		if s.Gold == 0 {
 			return "–"
 		}
-		return fmt.Sprintf("%s of %d", percent(s.Shown), s.Gold)
+		return fmt.Sprintf("%s of %d", formatPercent(s.Shown), s.Gold)
 	}
 	t := terminal.NewTable("turn", "questions", "before", "within", "ended", "epochs", "prompt", "charged", "÷ full", "").Right(0, 1, 2, 3, 4, 5, 6, 7, 8)
 	for _, r := range rows {

@@ -69,8 +69,8 @@ type tool struct {
 	json        bool
 }
 
-// exited carries an exit status out of kong's Exit hook, which must not return.
-type exited int
+// exitStatus carries an exit status out of kong's Exit hook, which must not return.
+type exitStatus int
 
 // run is the program. It returns the exit status; an error is one line on stderr.
 func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) (code int) {
@@ -90,7 +90,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case exited:
+		case exitStatus:
 			code = int(r)
 		default:
 			panic(r)
@@ -132,7 +132,7 @@ func (x *tool) execute(ctx context.Context, args []string) error {
 		kong.Name("earshot-eval"),
 		kong.Description("Measure on chat data what search finds and what prompts hold. No model is asked, unless a flag says so."),
 		kong.Writers(x.out, x.err),
-		kong.Exit(func(code int) { panic(exited(code)) }),
+		kong.Exit(func(code int) { panic(exitStatus(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: x.width}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(x),

@@ -19,11 +19,11 @@ type queryFlags struct {
 // because their conversation is missing; it reports those on standard error.
 func (c queryFlags) read(x *tool) (queries []chats.Query, tasks []chats.Task, left int, err error) {
 	if queries, err = chats.Queries(c.Queries); err != nil {
-		return nil, nil, 0, unreadable(err)
+		return nil, nil, 0, inputUsageError(err)
 	}
 	sources, err := chats.OpenSources(c.Messages...)
 	if err != nil {
-		return nil, nil, 0, unreadable(err)
+		return nil, nil, 0, inputUsageError(err)
 	}
 	tasks, lost, err := sources.Tasks(c.Queries, queries, func(path string) {
 		if x.errTerminal {
@@ -31,7 +31,7 @@ func (c queryFlags) read(x *tool) (queries []chats.Query, tasks []chats.Task, le
 		}
 	})
 	if err != nil {
-		return nil, nil, 0, unreadable(err)
+		return nil, nil, 0, inputUsageError(err)
 	}
 	if len(lost) > 0 {
 		fmt.Fprintf(x.err, "earshot-eval: %s left out, whose conversation is not among the messages (the first: line %d, %q)\n",
@@ -40,9 +40,9 @@ func (c queryFlags) read(x *tool) (queries []chats.Query, tasks []chats.Task, le
 	return queries, tasks, len(lost), nil
 }
 
-// unreadable returns a usage error where files are missing or do not belong
+// inputUsageError returns a usage error where files are missing or do not belong
 // together.
-func unreadable(err error) error {
+func inputUsageError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, chats.ErrSource) {
 		return &usageError{text: err.Error()}
 	}

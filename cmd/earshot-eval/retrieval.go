@@ -60,7 +60,7 @@ func (c *retrievalCmd) Run(ctx context.Context, x *tool) error {
 		return err
 	}
 	if c.Out != "" {
-		return x.writeLines(c.Out, len(queries), func(line func(any) error) error { return eval.Run(queries, answers, line) })
+		return x.writeLines(c.Out, len(queries), func(line func(any) error) error { return eval.WriteAnswers(queries, answers, line) })
 	}
 	s := eval.Summarise(answers)
 	if s.Overall.Queries == 0 {
@@ -107,10 +107,10 @@ func (c *retrievalCmd) show(x *tool, s eval.Summary) {
 	}
 	t := terminal.NewTable(append(head, "")...).Right(1, 2, 3, 4, 5, 6, 7, 8)
 	row := func(name string, g eval.Group) {
-		cells := []string{name, plain.Number(g.Queries), percent(g.RecallAt10), percent(g.HitAt10), percent(g.RecallAt50), fmt.Sprintf("%.3f", g.MRR),
-			percent(g.RecallIn4000), percent(g.RecallIn8000)}
+		cells := []string{name, plain.Number(g.Queries), formatPercent(g.RecallAt10), formatPercent(g.HitAt10), formatPercent(g.RecallAt50), fmt.Sprintf("%.3f", g.MRR),
+			formatPercent(g.RecallIn4000), formatPercent(g.RecallIn8000)}
 		if recall {
-			cells = append(cells, percent(*g.RecallInSection))
+			cells = append(cells, formatPercent(*g.RecallInSection))
 		}
 		t.Row(append(cells, "")...)
 	}
@@ -128,8 +128,8 @@ func (c *retrievalCmd) show(x *tool, s eval.Summary) {
 	x.printf("%s\n", terminal.Faint("percent of the messages that hold an answer, averaged over the questions; MRR 0 to 1"))
 }
 
-// percent formats a share from 0 to 1.
-func percent(share float64) string { return fmt.Sprintf("%.1f", 100*share) }
+// formatPercent formats a share from 0 to 1.
+func formatPercent(share float64) string { return fmt.Sprintf("%.1f", 100*share) }
 
 // orNone returns a name, or "(none)" for "".
 func orNone(name string) string {

@@ -61,7 +61,7 @@ func (c *scenesCmd) Run(ctx context.Context, x *tool) error {
 	if c.Chatter != 0 {
 		return c.among(ctx, x, st, scenes, p, counter)
 	}
-	list, err := eval.Ask(ctx, st, scenes, p, counter, search.New(st, nil))
+	list, err := eval.RunScenes(ctx, st, scenes, p, counter, search.New(st, nil))
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func bundledStore(ctx context.Context) (earshot.Store, error) {
 	return st, nil
 }
 
-func showScenes(x *tool, list []eval.Shown) {
+func showScenes(x *tool, list []eval.SceneResult) {
 	t := terminal.NewTable("scene", "channel", "anchor", "needed", "shown", "tokens", "what is missing").Right(0, 3, 4, 5)
 	for _, scene := range list {
 		shown := terminal.Good(strconv.Itoa(scene.Shown))

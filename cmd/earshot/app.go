@@ -169,7 +169,7 @@ func newParser(ctx context.Context, a *app, cmds *commands) *kong.Kong {
 		kong.ExplicitGroups(groups),
 		kong.Vars{"platforms": strings.Join(config.Platforms, ","), "any_platform": config.AnyPlatform()},
 		kong.Writers(a.out, a.err),
-		kong.Exit(func(code int) { panic(exited(code)) }),
+		kong.Exit(func(code int) { panic(exitStatus(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: a.width}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(a),
@@ -200,7 +200,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	parsed, err := parser.Parse(args)
 	if err != nil {
 		a.json = asksJSON(args)
-		return misread(err, args)
+		return commandLineError(err, args)
 	}
 	a.db, a.json = cmds.DB, cmds.JSON
 	for _, p := range parsed.Path {

@@ -36,7 +36,7 @@ func (a *app) shownDB() string {
 	if _, ok := store.File(a.db); ok {
 		return a.db
 	}
-	return store.Shown(a.db)
+	return store.RedactSpec(a.db)
 }
 
 // dataDir returns Earshot's folder in the user's data directory.
@@ -68,11 +68,11 @@ func (a *app) create(ctx context.Context) (earshot.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.opened(ctx, spec)
+	return a.openStore(ctx, spec)
 }
 
-// opened opens the store of a spec.
-func (a *app) opened(ctx context.Context, spec string) (earshot.Store, error) {
+// openStore opens the store of a spec.
+func (a *app) openStore(ctx context.Context, spec string) (earshot.Store, error) {
 	st, err := store.Open(ctx, spec, nil)
 	if err == nil && a.through != nil {
 		st = a.through(st)
@@ -92,18 +92,18 @@ func (a *app) open(ctx context.Context) (earshot.Store, error) {
 		}
 	}
 	if strings.HasPrefix(spec, "memory:") {
-		return a.opened(ctx, spec)
+		return a.openStore(ctx, spec)
 	}
 	if stored, _, err := store.Version(ctx, spec); err != nil {
 		return nil, err
 	} else if stored == 0 {
-		return nil, usagef("there is nothing of Earshot's in %s; run `earshot import slack PATH` to fill it, or `earshot demo` to look around first", store.Shown(spec))
+		return nil, usagef("there is nothing of Earshot's in %s; run `earshot import slack PATH` to fill it, or `earshot demo` to look around first", store.RedactSpec(spec))
 	}
-	return a.opened(ctx, spec)
+	return a.openStore(ctx, spec)
 }
 
-// filled opens the store; one without channels is an error that says how to fill it.
-func (a *app) filled(ctx context.Context) (earshot.Store, error) {
+// openFilled opens the store; one without channels is an error that says how to fill it.
+func (a *app) openFilled(ctx context.Context) (earshot.Store, error) {
 	st, err := a.open(ctx)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (a *app) filled(ctx context.Context) (earshot.Store, error) {
 
 // channels is filled with a list of all channels.
 func (a *app) channels(ctx context.Context) (earshot.Store, []earshot.ChannelInfo, error) {
-	st, err := a.filled(ctx)
+	st, err := a.openFilled(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -32,12 +32,12 @@ func usagef(format string, args ...any) error {
 	return &usageError{text: what + "; " + remedy, remedy: remedy}
 }
 
-// An interrupted error ends a command that a person has stopped and that can be
+// An interruptedError ends a command that a person has stopped and that can be
 // continued; its text says how.
-type interrupted struct{ text string }
+type interruptedError struct{ text string }
 
-func (e *interrupted) Error() string { return e.text }
-func (e *interrupted) Unwrap() error { return context.Canceled }
+func (e *interruptedError) Error() string { return e.text }
+func (e *interruptedError) Unwrap() error { return context.Canceled }
 
 // errNothing ends a command that has looked for something and says on standard
 // output that there is none; it is not reported, and its status is 1.
@@ -72,7 +72,7 @@ func (a *app) report(ctx context.Context, err error) int {
 	if errors.Is(err, errClosed) || errors.Is(err, errNothing) {
 		return status
 	}
-	var told *interrupted
+	var told *interruptedError
 	var usage *usageError
 	var input *assemble.InputError
 	switch {
@@ -123,14 +123,14 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// misread returns the error for a command line that kong could not parse.
-func misread(err error, args []string) error {
-	help := remedy(args)
+// commandLineError returns the error for a command line that kong could not parse.
+func commandLineError(err error, args []string) error {
+	help := remedyFor(args)
 	return &usageError{text: err.Error() + help, remedy: strings.Trim(help, "; ()")}
 }
 
-// remedy returns what may help with a command line that kong could not parse.
-func remedy(args []string) string {
+// remedyFor returns what may help with a command line that kong could not parse.
+func remedyFor(args []string) string {
 	if i := slices.Index(args, "import"); i >= 0 && i+1 < len(args) {
 		path, kind := args[i+1], "slack"
 		if strings.HasSuffix(strings.TrimSuffix(path, ".gz"), ".jsonl") {

@@ -31,15 +31,15 @@ func findChannel(list []earshot.ChannelInfo, want string) (earshot.ChannelInfo, 
 		}
 		var names []string
 		for _, c := range found[:min(len(found), 8)] {
-			names = append(names, qualified(c.Channel))
+			names = append(names, qualifiedName(c.Channel))
 		}
 		return earshot.ChannelInfo{}, usagef("%q is more than one channel: use one of %s", want, strings.Join(names, ", "))
 	}
 	names := channelLabels(list)
-	if near := nearest(strings.TrimPrefix(want, "#"), names); len(near) > 0 {
+	if near := nearestNames(strings.TrimPrefix(want, "#"), names); len(near) > 0 {
 		return earshot.ChannelInfo{}, usagef("there is no channel %q; did you mean %s? (earshot channels lists all)", want, strings.Join(near, " or "))
 	}
-	return earshot.ChannelInfo{}, usagef("there is no channel %q; there are %s (earshot channels lists all)", want, some(names, 8))
+	return earshot.ChannelInfo{}, usagef("there is no channel %q; there are %s (earshot channels lists all)", want, joinFirst(names, 8))
 }
 
 // hasName reports whether findChannel finds c by a name.
@@ -57,8 +57,8 @@ func channelNames(c earshot.Channel) []string {
 	return names
 }
 
-// qualified returns the name of c that no other channel has.
-func qualified(c earshot.Channel) string {
+// qualifiedName returns the name of c that no other channel has.
+func qualifiedName(c earshot.Channel) string {
 	return fmt.Sprintf("%s/%s/%s", c.Platform, c.Workspace, c.ID)
 }
 
@@ -85,7 +85,7 @@ func channelLabels(list []earshot.ChannelInfo) []string {
 	}
 	labels := make([]string, len(list))
 	for i, c := range list {
-		labels[i] = qualified(c.Channel)
+		labels[i] = qualifiedName(c.Channel)
 		for _, name := range shortNames(c.Channel) {
 			if having[name] == 1 {
 				labels[i] = name
@@ -96,15 +96,15 @@ func channelLabels(list []earshot.ChannelInfo) []string {
 	return labels
 }
 
-// channels finds the channels of a store by their names. It looks them up: what it
+// channelFinder finds the channels of a store by their names. It looks them up: what it
 // costs does not depend on how many are stored.
-type channels struct {
+type channelFinder struct {
 	store earshot.Store
 	known map[earshot.Scope]string // labels
 }
 
-func channelsOf(st earshot.Store) channels {
-	return channels{st, map[earshot.Scope]string{}}
+func channelsOf(st earshot.Store) channelFinder {
+	return channelFinder{st, map[earshot.Scope]string{}}
 }
 
 // What a look-up reads of channels that have the same name, and of all channels for an
@@ -114,9 +114,9 @@ const (
 	someChannels = 500
 )
 
-// named returns the channels that have a name, as findChannel compares them, and
+// findByName returns the channels that have a name, as findChannel compares them, and
 // perhaps others.
-func (l channels) named(ctx context.Context, name string) ([]earshot.ChannelInfo, error) {
+func (l channelFinder) findByName(ctx context.Context, name string) ([]earshot.ChannelInfo, error) {
 	name = strings.TrimPrefix(name, "#")
 	anyCase := func(s string) []string { return []string{s, strings.ToLower(s), strings.ToUpper(s)} }
 	var found []earshot.ChannelInfo
@@ -156,17 +156,19 @@ func (l channels) named(ctx context.Context, name string) ([]earshot.ChannelInfo
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(a, b earshot.ChannelInfo) int { return strings.Compare(qualified(a.Channel), qualified(b.Channel)) })
+	slices.SortStableFunc(found, func(a, b earshot.ChannelInfo) int {
+		return strings.Compare(qualifiedName(a.Channel), qualifiedName(b.Channel))
+	})
 	return slices.CompactFunc(found, func(a, b earshot.ChannelInfo) bool { return a.Scope() == b.Scope() }), nil
 }
 
 // find returns the channel that a person names; see findChannel. keep says which
 // channels may be meant; nil: all.
-func (l channels) find(ctx context.Context, want string, keep func(earshot.ChannelInfo) bool) (earshot.ChannelInfo, error) {
+func (l channelFinder) find(ctx context.Context, want string, keep func(earshot.ChannelInfo) bool) (earshot.ChannelInfo, error) {
 	kept := func(list []earshot.ChannelInfo) []earshot.ChannelInfo {
 		return slices.DeleteFunc(list, func(c earshot.ChannelInfo) bool { return keep != nil && !keep(c) })
 	}
-	list, err := l.named(ctx, want)
+	list, err := l.findByName(ctx, want)
 	if err == nil {
 		if list = kept(list); slices.ContainsFunc(list, func(c earshot.ChannelInfo) bool { return hasName(c.Channel, want, strings.EqualFold) }) {
 			return findChannel(list, want)
@@ -180,13 +182,13 @@ func (l channels) find(ctx context.Context, want string, keep func(earshot.Chann
 }
 
 // label returns the shortest name of c that is unique in the store.
-func (l channels) label(ctx context.Context, c earshot.Channel) (string, error) {
+func (l channelFinder) label(ctx context.Context, c earshot.Channel) (string, error) {
 	if label, ok := l.known[c.Scope()]; ok {
 		return label, nil
 	}
-	label := qualified(c)
+	label := qualifiedName(c)
 	for _, name := range shortNames(c) {
-		list, err := l.named(ctx, name)
+		list, err := l.findByName(ctx, name)
 		if err != nil {
 			return "", err
 		}
@@ -294,8 +296,8 @@ func parsePermalink(link string) (earshot.ChannelID, string, bool) {
 	return earshot.ChannelID(part[1]), digits[:cut] + "." + digits[cut:], true
 }
 
-// A place is what a command reads: a store, a channel of it and one message.
-type place struct {
+// A readTarget is what a command reads: a store, a channel of it and one message.
+type readTarget struct {
 	store   earshot.Store
 	channel earshot.ChannelInfo
 	label   string // what the channel is called in messages to people
@@ -304,10 +306,10 @@ type place struct {
 
 // place opens the store and finds a channel, and unless message is "" a
 // message of it. The caller closes place.store.
-func (a *app) place(ctx context.Context, channel, message string) (place, error) {
-	st, err := a.filled(ctx)
+func (a *app) place(ctx context.Context, channel, message string) (readTarget, error) {
+	st, err := a.openFilled(ctx)
 	if err != nil {
-		return place{}, err
+		return readTarget{}, err
 	}
 	p, err := placeOf(ctx, st, channel, message)
 	if err != nil {
@@ -317,7 +319,7 @@ func (a *app) place(ctx context.Context, channel, message string) (place, error)
 }
 
 // placeOf is place in an open store.
-func placeOf(ctx context.Context, st earshot.Store, channel, message string) (p place, err error) {
+func placeOf(ctx context.Context, st earshot.Store, channel, message string) (p readTarget, err error) {
 	l := channelsOf(st)
 	p.store = st
 	if p.channel, err = l.find(ctx, channel, nil); err == nil {

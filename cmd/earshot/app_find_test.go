@@ -56,8 +56,8 @@ func TestLookingUpAChannelReadsFewOfMany(t *testing.T) {
 	} {
 		st.calls, st.rows = 0, 0
 		c, err := channelsOf(st).find(t.Context(), want, nil)
-		if err != nil || qualified(c.Channel) != id {
-			t.Errorf("%s is %s, %v", want, qualified(c.Channel), err)
+		if err != nil || qualifiedName(c.Channel) != id {
+			t.Errorf("%s is %s, %v", want, qualifiedName(c.Channel), err)
 		}
 		if st.calls > 8 || st.rows > 20 {
 			t.Errorf("to find %s, %d channels were read by %d look-ups", want, st.rows, st.calls)
@@ -80,7 +80,7 @@ func TestLabelsOfAListAreThoseOfALookUp(t *testing.T) {
 	for i, got := range channelLabels(list) {
 		want, err := l.label(t.Context(), list[i].Channel)
 		if err != nil || got != want {
-			t.Errorf("%s is %q in a list and %q by look-up: %v", qualified(list[i].Channel), got, want, err)
+			t.Errorf("%s is %q in a list and %q by look-up: %v", qualifiedName(list[i].Channel), got, want, err)
 		}
 		if found, err := findChannel(list, got); err != nil || found.Scope() != list[i].Scope() {
 			t.Errorf("%q leads to %v: %v", got, found.Scope(), err)

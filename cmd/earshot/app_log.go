@@ -16,19 +16,19 @@ const logJSON = "json"
 // writes there for people is the text of a log line.
 func (a *app) logsJSON() {
 	if !a.jsonLogs() {
-		a.err, a.errTerminal = notes{slog.New(slog.NewJSONHandler(a.log, nil))}, false
+		a.err, a.errTerminal = logLineWriter{slog.New(slog.NewJSONHandler(a.log, nil))}, false
 	}
 }
 
 func (a *app) jsonLogs() bool {
-	_, is := a.err.(notes)
+	_, is := a.err.(logLineWriter)
 	return is
 }
 
-// notes writes lines as log lines.
-type notes struct{ log *slog.Logger }
+// logLineWriter writes lines as log lines.
+type logLineWriter struct{ log *slog.Logger }
 
-func (n notes) Write(b []byte) (int, error) {
+func (n logLineWriter) Write(b []byte) (int, error) {
 	for line := range strings.Lines(ansi.Strip(string(b))) {
 		if line = strings.TrimSpace(line); line != "" {
 			n.log.Info("note", "text", line)

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// nearest returns up to three names that are spelled like want, the most similar
+// nearestNames returns up to three names that are spelled like want, the most similar
 // first: at most a third of the letters differ, or want is a part of the name.
-func nearest(want string, names []string) []string {
+func nearestNames(want string, names []string) []string {
 	type near struct {
 		name string
 		dist int
@@ -16,7 +16,7 @@ func nearest(want string, names []string) []string {
 	want = strings.ToLower(want)
 	for _, n := range names {
 		low := strings.ToLower(n)
-		d := distance(want, low)
+		d := editDistance(want, low)
 		if want != "" && strings.Contains(low, want) {
 			d = min(d, 1)
 		}
@@ -32,8 +32,8 @@ func nearest(want string, names []string) []string {
 	return out
 }
 
-// distance returns the edit distance of two words (Levenshtein).
-func distance(a, b string) int {
+// editDistance returns the edit distance of two words (Levenshtein).
+func editDistance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	row := make([]int, len(y)+1)
 	for j := range row {

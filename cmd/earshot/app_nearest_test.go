@@ -21,7 +21,7 @@ func TestNearestNames(t *testing.T) {
 		{"another word", "kitchen", nil},
 		{"nothing", "", nil},
 	} {
-		if diff := cmp.Diff(nearest(c.want, names), c.near); diff != "" {
+		if diff := cmp.Diff(nearestNames(c.want, names), c.near); diff != "" {
 			t.Errorf("%s: -got +want\n%s", c.name, diff)
 		}
 	}
@@ -33,7 +33,7 @@ func TestDistance(t *testing.T) {
 		x, y string
 		want int
 	}{{"", "", 0}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}, {"über", "uber", 1}} {
-		if got, back := distance(c.x, c.y), distance(c.y, c.x); got != c.want || back != c.want {
+		if got, back := editDistance(c.x, c.y), editDistance(c.y, c.x); got != c.want || back != c.want {
 			t.Errorf("%q and %q: got %d, backwards %d, want %d", c.x, c.y, got, back, c.want)
 		}
 	}

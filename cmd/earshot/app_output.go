@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// A sink is standard output that keeps its first write error. That error ends the
+// An outputSink is standard output that keeps its first write error. That error ends the
 // program's work through stop, so that temporary files are removed. A sink is
 // safe for concurrent use.
-type sink struct {
+type outputSink struct {
 	w    io.Writer
 	stop context.CancelFunc
 
@@ -20,7 +20,7 @@ type sink struct {
 	err error
 }
 
-func (s *sink) Write(p []byte) (int, error) {
+func (s *outputSink) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {
@@ -36,7 +36,7 @@ func (s *sink) Write(p []byte) (int, error) {
 
 // check returns err, or the sink's write error, which has then caused err. It is
 // errClosed where the reader has stopped reading, as head does.
-func (s *sink) check(err error) error {
+func (s *outputSink) check(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -16,7 +16,7 @@ import (
 // A question is one message of a stored channel, read as a question to the
 // agent.
 type question struct {
-	place    place
+	place    readTarget
 	identity earshot.Identity
 	counter  assemble.Counter
 	budget   assemble.Budget
@@ -99,13 +99,13 @@ func (q question) explain(err error) error {
 
 // earlier returns the conversation after the earlier turn, and the zone that its
 // epoch keeps.
-func (q question) earlier(ctx context.Context, req gather.Request) (assemble.Conversation, string, error) {
+func (q question) earlier(ctx context.Context, req gather.Request) (assemble.ConversationState, string, error) {
 	req.Anchor, req.Text = q.after.anchor.ID, ""
 	in, first, err := gather.Turn(ctx, q.place.store, req)
 	if err != nil {
-		return assemble.Conversation{}, "", err
+		return assemble.ConversationState{}, "", err
 	}
-	c := assemble.Conversation{
+	c := assemble.ConversationState{
 		Cursor: first.Next.Cursor, Epoch: first.Next.Epoch, Shown: first.Next.Shown, Attached: first.Next.Attached,
 		Names: first.Next.Names,
 		Turns: []earshot.Answer{{Anchor: q.after.anchor.ID}},
@@ -113,7 +113,7 @@ func (q question) earlier(ctx context.Context, req gather.Request) (assemble.Con
 	answer := placeholder
 	if r := q.after.reply; r != nil {
 		answer = r.Text
-		c.Shown = append(c.Shown, earshot.Shown{ID: r.ID, Revision: r.Edited})
+		c.Shown = append(c.Shown, earshot.ShownRevision{ID: r.ID, Revision: r.Edited})
 		c.Turns[0].Replies = []earshot.MessageID{r.ID}
 	}
 	if req.Policy.Session {
@@ -168,7 +168,7 @@ func (q question) follow(ctx context.Context, want string) (*earlierTurn, error)
 // its next message there that replies to nothing; nil when there is none.
 func (q question) answerTo(ctx context.Context, m earshot.Message, conversation string) (*earshot.Message, error) {
 	p := q.place
-	next := func(part earshot.Part, reply bool) (*earshot.Message, error) {
+	next := func(part earshot.ChannelPart, reply bool) (*earshot.Message, error) {
 		for r, err := range p.store.Range(ctx, p.channel.Scope(), part, m.Position(), p.message.Position()) {
 			if err != nil {
 				return nil, err
@@ -205,7 +205,7 @@ const agentName = "earshot"
 
 // findIdentity returns the agent's identity: the author with the id or name want;
 // by default the stored bot named earshot, else a new one.
-func findIdentity(ctx context.Context, p place, want string) (earshot.Identity, error) {
+func findIdentity(ctx context.Context, p readTarget, want string) (earshot.Identity, error) {
 	authors, err := p.store.Authors(ctx, p.channel.Platform, p.channel.Workspace)
 	if err != nil {
 		return earshot.Identity{}, err
@@ -232,9 +232,9 @@ func findIdentity(ctx context.Context, p place, want string) (earshot.Identity, 
 	case len(alike) == 1:
 		return findIdentity(ctx, p, alike[0])
 	case len(alike) > 1:
-		return earshot.Identity{}, usagef("%q is more than one author: use one of %s", want, some(alike, 8))
+		return earshot.Identity{}, usagef("%q is more than one author: use one of %s", want, joinFirst(alike, 8))
 	case len(bots) > 0:
-		return earshot.Identity{}, usagef("there is no author %q; the bots are %s", want, some(bots, 8))
+		return earshot.Identity{}, usagef("there is no author %q; the bots are %s", want, joinFirst(bots, 8))
 	}
 	return earshot.Identity{}, usagef("there is no author %q, and no bot is stored; leave the flag out to ask as a new one", want)
 }

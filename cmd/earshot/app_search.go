@@ -27,7 +27,7 @@ func (a *app) notByMeaning(err error) {
 }
 
 // searcherOf is searcher for a channel, all of whose messages an encoder has read.
-func (a *app) searcherOf(ctx context.Context, p place) (*search.Searcher, error) {
+func (a *app) searcherOf(ctx context.Context, p readTarget) (*search.Searcher, error) {
 	s := a.searcher(p.store)
 	show, end := a.counting("message")
 	err := s.Fill(ctx, p.channel.Scope(), func(messages int) { show(min(messages, p.channel.Messages), p.channel.Messages) })

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// short writes a duration as people compare them: two digits and a unit.
-func short(d time.Duration) string {
+// formatDuration writes a duration as people compare them: two digits and a unit.
+func formatDuration(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
 		return fmt.Sprintf("%d µs", d.Microseconds())
@@ -19,7 +19,7 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
+func durationOf(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
 // shellWord quotes a word where a shell would not take it as one.
 func shellWord(s string) string {
@@ -29,8 +29,8 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// some joins the first n names and says how many more there are.
-func some(names []string, n int) string {
+// joinFirst joins the first n names and says how many more there are.
+func joinFirst(names []string, n int) string {
 	if len(names) <= n {
 		return strings.Join(names, ", ")
 	}

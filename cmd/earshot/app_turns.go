@@ -16,7 +16,7 @@ import (
 // what tells of the turns.
 type turnStore struct {
 	store    earshot.Store
-	channels channels
+	channels channelFinder
 	turns    *explain.Reader
 }
 

@@ -34,7 +34,7 @@ func (anyone) Authenticate(context.Context, string) (access.Principal, error) {
 func (anyone) Allow(access.Principal, earshot.Scope) (time.Duration, bool) { return 0, true }
 
 func (anyone) Allowance(access.Principal) (access.Allowance, bool) { return access.Allowance{}, false }
-func (anyone) Mint(context.Context, access.Principal, access.Fixed) (string, error) {
+func (anyone) Mint(context.Context, access.Principal, access.CapabilityScope) (string, error) {
 	return "ec_test", nil
 }
 

@@ -42,7 +42,7 @@ func (c *backupCmd) Run(ctx context.Context, a *app) error {
 
 // backUp copies the database that spec names to a new file.
 func backUp(ctx context.Context, spec, path string) (backupJSON, error) {
-	out := backupJSON{DB: store.Shown(spec), Backup: path}
+	out := backupJSON{DB: store.RedactSpec(spec), Backup: path}
 	err := store.Backup(ctx, spec, path)
 	switch dump, ok := store.DumpCommand(spec, path); {
 	case ok && errors.Is(err, store.ErrNoBackup):

@@ -22,45 +22,45 @@ import (
 // the store.
 type bounded struct {
 	args string // PARKED is a turn that is parked, FOLDER one of the test's own
-	counted.Bound
+	counted.CallBound
 	serves bool // it runs until it is told to stop, which it is once it has said where
 	fails  bool // it says that there is no such thing
 }
 
 // What one command may ask of the store.
 var (
-	aboutOne  = counted.Bound{Calls: 60, Rows: 60}
-	unknown   = counted.Bound{Calls: 20, Rows: 520}             // a channel that is not there: the error suggests one of the first 500
-	starting  = counted.Bound{Calls: 150, Rows: 60}             // a daemon, until it serves
-	onePass   = counted.Bound{Calls: 40, Rows: 60, RowsEach: 1} // what lists all channels, or sums them
-	twoPasses = counted.Bound{Calls: 60, Rows: 60, RowsEach: 2} // an import, which says where most has come to
+	aboutOne  = counted.CallBound{Calls: 60, Rows: 60}
+	unknown   = counted.CallBound{Calls: 20, Rows: 520}             // a channel that is not there: the error suggests one of the first 500
+	starting  = counted.CallBound{Calls: 150, Rows: 60}             // a daemon, until it serves
+	onePass   = counted.CallBound{Calls: 40, Rows: 60, RowsEach: 1} // what lists all channels, or sums them
+	twoPasses = counted.CallBound{Calls: 60, Rows: 60, RowsEach: 2} // an import, which says where most has come to
 )
 
 // commandBounds has for each command how it is run; one that opens no store of this kind
 // is not run.
 var commandBounds = map[string][]bounded{
-	"demo":           nil,                                              // a workspace that comes with the program
-	"import slack":   nil,                                              // as jsonl
-	"import discord": nil,                                              // as jsonl
-	"import jsonl":   {{args: "testdata/one.jsonl", Bound: twoPasses}}, // says where most has come to
-	"channels":       {{Bound: onePass}, {args: "--json", Bound: onePass}},
-	"thread":         {{args: "T1/deploys 1.000000", Bound: aboutOne}, {args: "nowhere 1", Bound: unknown, fails: true}},
-	"search":         {{args: "T1/deploys migration", Bound: aboutOne}},
-	"context":        {{args: "slack/T1/C1 3.000000", Bound: aboutOne}},
+	"demo":           nil,                                                  // a workspace that comes with the program
+	"import slack":   nil,                                                  // as jsonl
+	"import discord": nil,                                                  // as jsonl
+	"import jsonl":   {{args: "testdata/one.jsonl", CallBound: twoPasses}}, // says where most has come to
+	"channels":       {{CallBound: onePass}, {args: "--json", CallBound: onePass}},
+	"thread":         {{args: "T1/deploys 1.000000", CallBound: aboutOne}, {args: "nowhere 1", CallBound: unknown, fails: true}},
+	"search":         {{args: "T1/deploys migration", CallBound: aboutOne}},
+	"context":        {{args: "slack/T1/C1 3.000000", CallBound: aboutOne}},
 	"export": {
-		{args: "--channel T1/deploys", Bound: aboutOne}, {args: "--user U1 --workspace T2", Bound: aboutOne},
-		{args: "-o FOLDER/all.jsonl", Bound: counted.Bound{Calls: 2000, Rows: 60, CallsEach: 2, RowsEach: 1}}, // each channel's coverage and messages
+		{args: "--channel T1/deploys", CallBound: aboutOne}, {args: "--user U1 --workspace T2", CallBound: aboutOne},
+		{args: "-o FOLDER/all.jsonl", CallBound: counted.CallBound{Calls: 2000, Rows: 60, CallsEach: 2, RowsEach: 1}}, // each channel's coverage and messages
 	},
 
 	"serve": {
-		{args: "--platform local", Bound: starting},
-		{args: "--platform local --api 127.0.0.1:0 --inspect=127.0.0.1:0 --health 127.0.0.1:0", Bound: starting, serves: true},
+		{args: "--platform local", CallBound: starting},
+		{args: "--platform local --api 127.0.0.1:0 --inspect=127.0.0.1:0 --health 127.0.0.1:0", CallBound: starting, serves: true},
 	},
-	"sidecar":          {{args: "--listen 127.0.0.1:0 --inspect=127.0.0.1:0", Bound: starting, serves: true}},
-	"mcp":              {{args: "--stdio", Bound: starting}, {args: "--stdio --channel T1/deploys", Bound: starting}},
-	"key create":       {{args: "--name one --channel room-7", Bound: aboutOne}, {args: "--name two --workspace slack/T1", Bound: aboutOne}},
-	"key list":         {{Bound: aboutOne}},
-	"key revoke":       {{args: "one", Bound: aboutOne}},
+	"sidecar":          {{args: "--listen 127.0.0.1:0 --inspect=127.0.0.1:0", CallBound: starting, serves: true}},
+	"mcp":              {{args: "--stdio", CallBound: starting}, {args: "--stdio --channel T1/deploys", CallBound: starting}},
+	"key create":       {{args: "--name one --channel room-7", CallBound: aboutOne}, {args: "--name two --workspace slack/T1", CallBound: aboutOne}},
+	"key list":         {{CallBound: aboutOne}},
+	"key revoke":       {{args: "one", CallBound: aboutOne}},
 	"check all":        nil, // opens the store for its daemon, of which each channel's retention is checked
 	"check model":      nil,
 	"check slack":      nil,
@@ -72,21 +72,21 @@ var commandBounds = map[string][]bounded{
 	"policy show":      nil,
 	"policy check":     nil,
 
-	"status":  {{Bound: onePass}}, // sums their messages
-	"turns":   {{Bound: aboutOne}, {args: "--parked", Bound: aboutOne}, {args: "--channel T1/deploys", Bound: aboutOne}},
-	"turn":    {{args: "1", Bound: aboutOne}},
-	"replay":  {{args: "1", Bound: aboutOne}},
-	"diff":    {{args: "1 2", Bound: aboutOne, fails: true}},
-	"retry":   {{args: "PARKED", Bound: aboutOne}},
-	"discard": {{args: "PARKED", Bound: aboutOne}},
-	"costs":   {{Bound: aboutOne}, {args: "--by channel", Bound: aboutOne}},
-	"models":  {{Bound: aboutOne}},
+	"status":  {{CallBound: onePass}}, // sums their messages
+	"turns":   {{CallBound: aboutOne}, {args: "--parked", CallBound: aboutOne}, {args: "--channel T1/deploys", CallBound: aboutOne}},
+	"turn":    {{args: "1", CallBound: aboutOne}},
+	"replay":  {{args: "1", CallBound: aboutOne}},
+	"diff":    {{args: "1 2", CallBound: aboutOne, fails: true}},
+	"retry":   {{args: "PARKED", CallBound: aboutOne}},
+	"discard": {{args: "PARKED", CallBound: aboutOne}},
+	"costs":   {{CallBound: aboutOne}, {args: "--by channel", CallBound: aboutOne}},
+	"models":  {{CallBound: aboutOne}},
 
-	"where": {{args: "migration", Bound: counted.Bound{Calls: 60, Rows: 200, CallsEach: 1, RowsEach: 1}}}, // looks everywhere, also for a message of that id in each channel
+	"where": {{args: "migration", CallBound: counted.CallBound{Calls: 60, Rows: 200, CallsEach: 1, RowsEach: 1}}}, // looks everywhere, also for a message of that id in each channel
 	"erase": {
-		{args: "--channel T1/room-9 --yes", Bound: aboutOne},
-		{args: "--user U7 --workspace slack/W999 --yes", Bound: counted.Bound{Calls: 60, Rows: 150}, fails: true}, // looks in each of the workspace's 100
-		{args: "--user Zoe", Bound: counted.Bound{Calls: 1100, Rows: 1100}, fails: true},                          // looks among the people of each workspace
+		{args: "--channel T1/room-9 --yes", CallBound: aboutOne},
+		{args: "--user U7 --workspace slack/W999 --yes", CallBound: counted.CallBound{Calls: 60, Rows: 150}, fails: true}, // looks in each of the workspace's 100
+		{args: "--user Zoe", CallBound: counted.CallBound{Calls: 1100, Rows: 1100}, fails: true},                          // looks among the people of each workspace
 	},
 	"backup":  {{args: "FOLDER/copy.db"}}, // copies the file
 	"migrate": {{args: "--check"}},        // reads the schema
@@ -116,7 +116,7 @@ func TestAmongManyChannelsEachCommandIsBounded(t *testing.T) {
 		}
 		return path
 	}
-	many, few := crowd(counted.Many()), crowd(counted.Few)
+	many, few := crowd(counted.CrowdSize()), crowd(counted.Few)
 	var cmds commands
 	leaves := map[string]bool{}
 	for _, n := range newParser(t.Context(), newApp(nil, strings.NewReader(""), io.Discard, io.Discard, io.Discard), &cmds).Model.Leaves(true) {
@@ -131,7 +131,7 @@ func TestAmongManyChannelsEachCommandIsBounded(t *testing.T) {
 		}
 		for _, b := range commandBounds[command] {
 			t.Run(strings.TrimSpace(command+" "+b.args), func(t *testing.T) {
-				path, channels, args := many, counted.Many(), strings.ReplaceAll(b.args, "FOLDER", t.TempDir())
+				path, channels, args := many, counted.CrowdSize(), strings.ReplaceAll(b.args, "FOLDER", t.TempDir())
 				if b.CallsEach > 0 {
 					path, channels = few, counted.Few
 				}

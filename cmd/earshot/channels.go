@@ -54,7 +54,7 @@ func (c *channelsCmd) Run(ctx context.Context, a *app) error {
 		total += ch.Messages
 		name := plain.ID(labels[i])
 		if a.terminal {
-			name = terminal.Cut(name, 28)
+			name = terminal.CutWidth(name, 28)
 		}
 		row := []string{terminal.Strong(name), string(ch.Kind), terminal.Faint(plain.ID(string(ch.ID))),
 			plain.Number(ch.Messages), plain.Number(ch.Threads), plain.Day(ch.First), plain.Day(ch.Last)}

@@ -53,7 +53,7 @@ func (c *contextCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer q.place.store.Close()
 	if c.Compare {
-		return compare(ctx, a, q)
+		return printComparison(ctx, a, q)
 	}
 	p, err := q.ask(ctx, policy)
 	if err != nil {
@@ -140,7 +140,7 @@ func (c *contextCmd) show(a *app, q question, p prompt) {
 	if len(p.result.Notes) > 0 {
 		a.printf("\n%s%s", terminal.Rule("notes", a.width), terminal.Notes(p.result.Notes))
 	}
-	a.printf("%s\n", terminal.Faint(fmt.Sprintf("read in %s, assembled in %s; prompt %.12s", short(p.gather), short(p.assemble), p.result.Hash)))
+	a.printf("%s\n", terminal.Faint(fmt.Sprintf("read in %s, assembled in %s; prompt %.12s", formatDuration(p.gather), formatDuration(p.assemble), p.result.Hash)))
 }
 
 // showLedger prints the ledger under its rule.
@@ -148,7 +148,7 @@ func showLedger(a *app, p prompt, all bool) {
 	in, out := shownOf(p.result.Ledger)
 	a.printf("%s%s", terminal.Rule(fmt.Sprintf("ledger: %s shown, %s left out", plain.Number(in), plain.Number(out)), a.width),
 		terminal.Ledger(p.result.Ledger, p.input.Messages, p.input.Identity, all, a.width))
-	if n := unread(p.input); n > 0 {
+	if n := countUnread(p.input); n > 0 {
 		a.printf("%s\n", terminal.Faint(plain.Number(n)+" more of the thread could not fit, and were not read"))
 	}
 	if out > 0 && !all {
@@ -156,8 +156,8 @@ func showLedger(a *app, p prompt, all bool) {
 	}
 }
 
-// unread returns how many stored messages of the anchor's thread were not read.
-func unread(in assemble.Input) int {
+// countUnread returns how many stored messages of the anchor's thread were not read.
+func countUnread(in assemble.Input) int {
 	root := earshot.MessageID("")
 	for _, m := range in.Messages {
 		if m.ID == in.Anchor {

@@ -66,8 +66,8 @@ func comparePolicies(ctx context.Context, q question, needed []earshot.MessageID
 	return out, nil
 }
 
-// compare prints all policies in a table.
-func compare(ctx context.Context, a *app, q question) error {
+// printComparison prints all policies in a table.
+func printComparison(ctx context.Context, a *app, q question) error {
 	rows, err := comparePolicies(ctx, q, nil)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func comparisonTable(rows []comparison, needed []earshot.MessageID) *terminal.Ta
 			}
 			cells = append(cells, word)
 		}
-		t.Row(append(cells, short(microseconds(c.Micros)), strings.Join(names, " "), terminal.Outs(c.ledger))...)
+		t.Row(append(cells, formatDuration(durationOf(c.Micros)), strings.Join(names, " "), terminal.Outs(c.ledger))...)
 	}
 	return t
 }

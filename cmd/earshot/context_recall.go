@@ -38,7 +38,7 @@ func explainRecall(p prompt) []recalledHit {
 		root[m.Root()] = true
 	}
 	good := map[earshot.MessageID]bool{}
-	for _, r := range assemble.Worth(p.input.Recalled) {
+	for _, r := range assemble.FilterRecalled(p.input.Recalled) {
 		good[r.ID] = true
 	}
 	question := p.input.Identity.WithoutMentions(byID[p.input.Anchor].Text)
@@ -76,7 +76,7 @@ func commonWords(question, text string) []string {
 	for _, t := range index.Terms(text) {
 		has[t] = true
 	}
-	for _, t := range index.Ignored(question) {
+	for _, t := range index.IgnoredTerms(question) {
 		ignored[t] = true
 	}
 	out := []string{}
@@ -123,7 +123,7 @@ func showRecall(a *app, p prompt) {
 			words = strings.Join(h.Words, ", ")
 		}
 		a.printf("            %s\n", terminal.Faint(fmt.Sprintf("%.0f %% of the question; words: %s; %s", 100*h.Cover, words, partsOf(h.Parts))))
-		a.printf("            %s\n", terminal.Cut(plain.Line(plain.Readable(h.message.Text), 300), a.width-12))
+		a.printf("            %s\n", terminal.CutWidth(plain.Line(plain.Readable(h.message.Text), 300), a.width-12))
 	}
 }
 

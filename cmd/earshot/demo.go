@@ -100,18 +100,18 @@ func (c *demoCmd) Run(ctx context.Context, a *app) error {
 }
 
 // chat lets a person talk to the bot in the channel of the tour.
-func (c *demoCmd) chat(ctx context.Context, a *app, t *tour) error {
+func (c *demoCmd) chat(ctx context.Context, a *app, t *demoTour) error {
 	s, err := c.service(a, t)
 	if err != nil {
 		return err
 	}
 	a.printf("\n%s", terminal.Rule("your turn", a.width))
-	a.printf("%s", prose("Ask something in #"+plain.Line(t.q.place.label, 40)+". /thread and /as go where others talk, /why shows what the last answer was made of, /quit ends.", a.width))
+	a.printf("%s", wrapProse("Ask something in #"+plain.Line(t.q.place.label, 40)+". /thread and /as go where others talk, /why shows what the last answer was made of, /quit ends.", a.width))
 	return s.run(ctx, a)
 }
 
 // page serves the demo's web page until ctx ends.
-func (c *demoCmd) page(ctx context.Context, a *app, t *tour) error {
+func (c *demoCmd) page(ctx context.Context, a *app, t *demoTour) error {
 	s, err := c.service(a, t)
 	if err != nil {
 		return err
@@ -120,13 +120,13 @@ func (c *demoCmd) page(ctx context.Context, a *app, t *tour) error {
 	s.config.Inspect.Listen, s.inspectOpen, s.noTerminal = string(c.Inspect), true, !c.Chat
 	s.start = &inspect.Start{Channel: ch, Message: t.q.place.message.ID, Why: plain.Clean(t.scene.why)}
 	if !a.json {
-		a.printf("%s", prose(fmt.Sprintf("%s of %s loaded. Ctrl-C ends the demo.", plain.Count(t.report.Messages.Total(), "message"), plain.Count(t.rooms, "channel")), a.width))
+		a.printf("%s", wrapProse(fmt.Sprintf("%s of %s loaded. Ctrl-C ends the demo.", plain.Count(t.report.Messages.Total(), "message"), plain.Count(t.rooms, "channel")), a.width))
 	}
 	return s.run(ctx, a)
 }
 
 // service returns the bot that answers in the channel of the tour.
-func (c *demoCmd) service(a *app, t *tour) (service, error) {
+func (c *demoCmd) service(a *app, t *demoTour) (service, error) {
 	cfg, err := config.Load(a.getenv("EARSHOT_CONFIG"), a.environ)
 	if err != nil {
 		return service{}, usagef("%v", err)
@@ -164,7 +164,7 @@ func (c *demoCmd) store(ctx context.Context, a *app) (st earshot.Store, done fun
 func (c *demoCmd) load(ctx context.Context, a *app, st earshot.Store) (archive.Report, error) {
 	if c.Import != "" {
 		if _, err := os.Stat(c.Import); err != nil {
-			return archive.Report{}, refused(fmt.Errorf("import %s: %w", filepath.Base(c.Import), err))
+			return archive.Report{}, importUsageError(fmt.Errorf("import %s: %w", filepath.Base(c.Import), err))
 		}
 		read := importer(archive.ImportSlack)
 		if name := strings.TrimSuffix(strings.ToLower(c.Import), ".gz"); strings.HasSuffix(name, ".jsonl") {
@@ -195,7 +195,7 @@ func importDiscord(ctx context.Context, st archive.Sink, path string, opts *arch
 }
 
 // newTour finds a scene's place in the store.
-func newTour(ctx context.Context, st earshot.Store, sc scene) (*tour, error) {
+func newTour(ctx context.Context, st earshot.Store, sc scene) (*demoTour, error) {
 	list, err := st.Channels(ctx)
 	if err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func newTour(ctx context.Context, st earshot.Store, sc scene) (*tour, error) {
 		return nil, err
 	}
 	counter.Count("a first count loads the vocabulary, which is not to be timed")
-	t := &tour{scene: sc, rooms: len(list), q: question{place: p, counter: counter, budget: assemble.DefaultBudget(), search: search.New(st, nil)}}
+	t := &demoTour{scene: sc, rooms: len(list), q: question{place: p, counter: counter, budget: assemble.DefaultBudget(), search: search.New(st, nil)}}
 	t.q.identity, err = findIdentity(ctx, p, "")
 	return t, err
 }
@@ -220,7 +220,7 @@ func newTour(ctx context.Context, st earshot.Store, sc scene) (*tour, error) {
 // The width of the demo's prose.
 const proseWidth = 96
 
-// prose wraps a paragraph and indents it by two.
-func prose(s string, width int) string {
+// wrapProse wraps a paragraph and indents it by two.
+func wrapProse(s string, width int) string {
 	return terminal.Paragraph(s, min(width, proseWidth)-2, "  ")
 }

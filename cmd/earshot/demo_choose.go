@@ -68,7 +68,7 @@ func (c *demoCmd) choose(ctx context.Context, a *app, st earshot.Store) (scene, 
 func (a *app) pick(found []candidate) (int, error) {
 	a.printf("%s\n", terminal.Strong("Which message shall be the question?"))
 	for i, f := range found {
-		a.printf("  %d  %s\n", i+1, terminal.Cut(fmt.Sprintf("#%s  %s %s  %s", plain.Line(f.channel, 24), terminal.Strong(plain.Line(f.message.Author.Name, 20)+":"),
+		a.printf("  %d  %s\n", i+1, terminal.CutWidth(fmt.Sprintf("#%s  %s %s  %s", plain.Line(f.channel, 24), terminal.Strong(plain.Line(f.message.Author.Name, 20)+":"),
 			plain.Line(f.message.Text, 60), terminal.Faint(fmt.Sprintf("after %d messages by %d people", f.said, f.people))), a.width-5))
 	}
 	in := bufio.NewScanner(a.in)
@@ -120,7 +120,7 @@ func findCandidates(ctx context.Context, st earshot.Store, list []earshot.Channe
 			}
 		}
 		for _, m := range slices.Backward(newest) {
-			if askable(m) {
+			if isAskable(m) {
 				lone = append(lone, candidate{channel: label, message: m, people: 1})
 				break
 			}
@@ -159,7 +159,7 @@ func byThread(list []earshot.Message) (threads map[earshot.MessageID][]earshot.M
 func askAt(thread []earshot.Message) (candidate, bool) {
 	best := -1
 	for i, m := range thread {
-		if i >= 3 && askable(m) && (strings.ContainsAny(m.Text, "?？") || best < 0 || !strings.ContainsAny(thread[best].Text, "?？")) {
+		if i >= 3 && isAskable(m) && (strings.ContainsAny(m.Text, "?？") || best < 0 || !strings.ContainsAny(thread[best].Text, "?？")) {
 			best = i
 		}
 	}
@@ -173,7 +173,7 @@ func askAt(thread []earshot.Message) (candidate, bool) {
 	return candidate{message: thread[best], said: best, people: len(people)}, true
 }
 
-// askable reports whether m is something that a person said.
-func askable(m earshot.Message) bool {
+// isAskable reports whether m is something that a person said.
+func isAskable(m earshot.Message) bool {
 	return m.Author.Kind != earshot.Bot && m.Author.Kind != earshot.System && strings.TrimSpace(m.Text) != ""
 }

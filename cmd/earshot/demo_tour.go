@@ -15,8 +15,8 @@ import (
 	"github.com/earshot-ai/earshot/search"
 )
 
-// A tour is everything that the demo shows about one question.
-type tour struct {
+// A demoTour is everything that the demo shows about one question.
+type demoTour struct {
 	scene  scene
 	q      question
 	report archive.Report
@@ -33,7 +33,7 @@ type tour struct {
 }
 
 // run computes everything that is shown.
-func (t *tour) run(ctx context.Context) (err error) {
+func (t *demoTour) run(ctx context.Context) (err error) {
 	p := t.q.place
 	if t.thread, err = readThread(ctx, p.store, p.channel.Scope(), p.message); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (t *tour) run(ctx context.Context) (err error) {
 	return err
 }
 
-func (t *tour) follow(ctx context.Context) error {
+func (t *demoTour) follow(ctx context.Context) error {
 	q := t.q
 	var err error
 	if q.place.message, err = findMessage(ctx, q.place.store, q.place.channel.Channel, q.place.label, t.scene.followUp); err != nil {
@@ -71,7 +71,7 @@ func (t *tour) follow(ctx context.Context) error {
 }
 
 // show writes the tour for a person.
-func (t *tour) show(a *app) {
+func (t *demoTour) show(a *app) {
 	step := 0
 	head := func(format string, args ...any) {
 		step++
@@ -83,7 +83,7 @@ func (t *tour) show(a *app) {
 		what = "your export"
 	}
 	a.printf("%s\n", terminal.Strong(fmt.Sprintf("%s in %s", plain.Count(n, "message"), plain.Count(t.report.Channels, "channel")))+
-		fmt.Sprintf(" — %s — read into SQLite in %s.", what, short(t.report.Duration)))
+		fmt.Sprintf(" — %s — read into SQLite in %s.", what, formatDuration(t.report.Duration)))
 	writeSkips(a, "skipped", t.report.Skipped)
 
 	head("the question")
@@ -96,7 +96,7 @@ func (t *tour) show(a *app) {
 	a.printf("%s%s\n%s", terminal.Prompt(system, a.width, 4), terminal.Prompt(rest, a.width, 30), terminal.Tokens(t.prompt.result.Tokens, a.width))
 	in, out := shownOf(t.prompt.result.Ledger)
 	head("why: the ledger, %s shown, %s left out", plain.Count(in, "message"), plain.Number(out))
-	a.printf("%s", terminal.Ledger(newest(t.prompt.result.Ledger, 12), t.prompt.input.Messages, t.q.identity, false, a.width))
+	a.printf("%s", terminal.Ledger(newestShown(t.prompt.result.Ledger, 12), t.prompt.input.Messages, t.q.identity, false, a.width))
 	if in > 12 {
 		a.printf("%s\n", terminal.Faint(fmt.Sprintf("and %d more above them; `earshot context` shows all", in-12)))
 	}
@@ -111,22 +111,22 @@ func (t *tour) show(a *app) {
 	t.showNext(a)
 }
 
-func (t *tour) showQuestion(a *app) {
+func (t *demoTour) showQuestion(a *app) {
 	p := t.q.place
 	where := "standing alone"
 	if len(t.thread) > 1 {
-		where = "in a thread of " + replies(t.thread)
+		where = "in a thread of " + formatReplies(t.thread)
 	}
 	a.printf("%s\n", terminal.Faint(fmt.Sprintf("  #%s, %s UTC, message %s, %s",
 		plain.Line(p.label, 40), plain.Minute(p.message.Time), p.message.ID, where)))
 	a.printf("  %s %s\n", terminal.Strong(plain.Line(p.message.Author.Name, 40)+":"), terminal.Mark(plain.Line(p.message.Text, a.width-20)))
 	if t.scene.why != "" {
-		a.printf("\n%s", prose(t.scene.why, a.width))
+		a.printf("\n%s", wrapProse(t.scene.why, a.width))
 	}
 	for _, m := range t.thread {
 		for _, id := range t.scene.needs {
 			if m.ID == id {
-				a.printf("    %s\n", terminal.Cut(terminal.Good("needed ")+terminal.Faint(m.Time.UTC().Format("15:04"))+" "+
+				a.printf("    %s\n", terminal.CutWidth(terminal.Good("needed ")+terminal.Faint(m.Time.UTC().Format("15:04"))+" "+
 					terminal.Strong(plain.Line(m.Author.Name, 20)+":")+" "+plain.Line(m.Text, 400), a.width-4))
 			}
 		}
@@ -134,7 +134,7 @@ func (t *tour) showQuestion(a *app) {
 }
 
 // showLater prints what the follow-up adds to the session.
-func (t *tour) showLater(a *app) {
+func (t *demoTour) showLater(a *app) {
 	res := t.later.result
 	last := res.Messages[len(res.Messages)-1:]
 	a.printf("%s", terminal.Prompt(assemble.Result{Messages: last}, a.width, 20))
@@ -143,18 +143,18 @@ func (t *tour) showLater(a *app) {
 		plain.Number(held), plain.Number(res.Tokens.Total-held))))
 }
 
-func (t *tour) showTimings(a *app) {
+func (t *demoTour) showTimings(a *app) {
 	table := terminal.NewTable("", "time", "").Right(1)
 	n := t.report.Messages.Total()
-	table.Row("import", short(t.report.Duration), fmt.Sprintf("%s, %s a second, search terms and token counts included",
+	table.Row("import", formatDuration(t.report.Duration), fmt.Sprintf("%s, %s a second, search terms and token counts included",
 		plain.Count(n, "message"), plain.Number(int(float64(n)/max(t.report.Duration.Seconds(), 1e-9)))))
-	table.Row("read", short(t.prompt.gather), fmt.Sprintf("%s from SQLite for policy standard", plain.Count(len(t.prompt.input.Messages), "message")))
-	table.Row("assemble", short(t.prompt.assemble), fmt.Sprintf("%s tokens", plain.Number(t.prompt.result.Tokens.Total)))
-	table.Row("search", short(t.search), fmt.Sprintf("the index of %s built, and %d found", plain.Count(t.q.place.channel.Messages, "message"), len(t.hits)))
+	table.Row("read", formatDuration(t.prompt.gather), fmt.Sprintf("%s from SQLite for policy standard", plain.Count(len(t.prompt.input.Messages), "message")))
+	table.Row("assemble", formatDuration(t.prompt.assemble), fmt.Sprintf("%s tokens", plain.Number(t.prompt.result.Tokens.Total)))
+	table.Row("search", formatDuration(t.search), fmt.Sprintf("the index of %s built, and %d found", plain.Count(t.q.place.channel.Messages, "message"), len(t.hits)))
 	a.printf("%s", table.Render(a.width))
 }
 
-func (t *tour) showNext(a *app) {
+func (t *demoTour) showNext(a *app) {
 	p := t.q.place
 	db, channel := "", shellWord(p.label)
 	if t.kept {
@@ -178,8 +178,8 @@ func (t *tour) showNext(a *app) {
 	}
 }
 
-// newest returns a ledger with only the last n of its shown messages.
-func newest(l earshot.Ledger, n int) earshot.Ledger {
+// newestShown returns a ledger with only the last n of its shown messages.
+func newestShown(l earshot.Ledger, n int) earshot.Ledger {
 	in, _ := shownOf(l)
 	var out earshot.Ledger
 	for _, r := range l {
@@ -195,7 +195,7 @@ func newest(l earshot.Ledger, n int) earshot.Ledger {
 }
 
 // json writes the tour for programs.
-func (t *tour) json(a *app) error {
+func (t *demoTour) json(a *app) error {
 	p := t.q.place
 	var needs []string
 	for _, id := range t.scene.needs {

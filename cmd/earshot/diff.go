@@ -13,44 +13,44 @@ type diffCmd struct {
 	To   int64 `arg:"" name:"other" help:"The later turn, of the same channel."`
 }
 
-// A change lists the messages that entered and left between two ledgers.
-type change struct {
+// A ledgerChange lists the messages that entered and left between two ledgers.
+type ledgerChange struct {
 	Entered []ledgerRowJSON `json:"entered"`
 	Left    []ledgerRowJSON `json:"left"` // as the later ledger has them; as the earlier, where that does not know them
 	Changed []ledgerRowJSON `json:"changed"`
 	Kept    int             `json:"kept"`
 }
 
-// seen reports whether the model could read the message, in this turn's prompt or
+// isReadByModel reports whether the model could read the message, in this turn's prompt or
 // in the session before it.
-func seen(r earshot.LedgerRow) bool {
+func isReadByModel(r earshot.LedgerRow) bool {
 	return r.Verdict != earshot.Out || r.Reason == "shown" || r.Reason == "own-recorded"
 }
 
 // changeOf compares two ledgers.
-func changeOf(from, to earshot.Ledger) change {
+func changeOf(from, to earshot.Ledger) ledgerChange {
 	before := map[earshot.MessageID]earshot.LedgerRow{}
 	for _, r := range from {
 		before[r.ID] = r
 	}
-	c := change{Entered: []ledgerRowJSON{}, Left: []ledgerRowJSON{}, Changed: []ledgerRowJSON{}}
+	c := ledgerChange{Entered: []ledgerRowJSON{}, Left: []ledgerRowJSON{}, Changed: []ledgerRowJSON{}}
 	known := map[earshot.MessageID]bool{}
 	for _, r := range to {
 		known[r.ID] = true
 		was, ok := before[r.ID]
 		switch {
-		case seen(r) && !(ok && seen(was)):
+		case isReadByModel(r) && !(ok && isReadByModel(was)):
 			c.Entered = append(c.Entered, ledgerRowJSON(r))
-		case !seen(r) && ok && seen(was):
+		case !isReadByModel(r) && ok && isReadByModel(was):
 			c.Left = append(c.Left, ledgerRowJSON(r))
-		case seen(r) && r.Verdict != was.Verdict && r.Verdict != earshot.Out && was.Verdict != earshot.Out:
+		case isReadByModel(r) && r.Verdict != was.Verdict && r.Verdict != earshot.Out && was.Verdict != earshot.Out:
 			c.Changed = append(c.Changed, ledgerRowJSON(r))
-		case seen(r):
+		case isReadByModel(r):
 			c.Kept++
 		}
 	}
 	for _, r := range from {
-		if !known[r.ID] && seen(r) {
+		if !known[r.ID] && isReadByModel(r) {
 			c.Left = append(c.Left, ledgerRowJSON(r))
 		}
 	}
@@ -81,7 +81,7 @@ func (c *diffCmd) Run(ctx context.Context, a *app) error {
 		return a.writeJSON(struct {
 			From int64 `json:"from"`
 			To   int64 `json:"to"`
-			change
+			ledgerChange
 		}{c.From, c.To, diff})
 	}
 	a.printf("from turn %d to turn %d in #%s\n", c.From, c.To, plain.Line(of[0].row.ChannelName, 40))
@@ -89,7 +89,7 @@ func (c *diffCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-func (c change) show(ctx context.Context, a *app, l turnStore, s earshot.Scope) {
+func (c ledgerChange) show(ctx context.Context, a *app, l turnStore, s earshot.Scope) {
 	a.printf("%s entered, %s left, %s are shown in another length, %s stayed\n",
 		plain.Number(len(c.Entered)), plain.Number(len(c.Left)), plain.Number(len(c.Changed)), plain.Number(c.Kept))
 	t := terminal.NewTable("", "id", "author", "section", "reason", "tokens", "first words").Right(5)

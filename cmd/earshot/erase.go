@@ -93,15 +93,15 @@ func (c *eraseCmd) begin(ctx context.Context, a *app, l turnStore, of earshot.Er
 	} else if err != nil {
 		return earshot.Erasure{}, err
 	}
-	if err := c.agreed(ctx, a, of, name, plan); err != nil {
+	if err := c.confirm(ctx, a, of, name, plan); err != nil {
 		return earshot.Erasure{}, err
 	}
 	return l.store.BeginErasure(ctx, of)
 }
 
-// agreed asks, unless --yes was given. The error says that the answer was no, or
+// confirm asks, unless --yes was given. The error says that the answer was no, or
 // that nobody can be asked.
-func (c *eraseCmd) agreed(ctx context.Context, a *app, of earshot.ErasureOf, name string, plan earshot.ErasureCounts) error {
+func (c *eraseCmd) confirm(ctx context.Context, a *app, of earshot.ErasureOf, name string, plan earshot.ErasureCounts) error {
 	what := fmt.Sprintf("This erases %s: %s.", name, countsLine(plan))
 	if of.Forget {
 		what += " What they say from now on is not recorded."
@@ -141,7 +141,7 @@ func (a *app) answer(ctx context.Context) (string, error) {
 		return l.text, l.err
 	case <-ctx.Done():
 		a.printf("\n")
-		return "", &interrupted{"interrupted; nothing was erased"}
+		return "", &interruptedError{"interrupted; nothing was erased"}
 	}
 }
 
@@ -154,14 +154,14 @@ func (c *eraseCmd) run(ctx context.Context, a *app, l turnStore, e earshot.Erasu
 	})
 	end()
 	if err != nil && ctx.Err() != nil {
-		return &interrupted{fmt.Sprintf("interrupted; erasure %d has removed %s so far, run the same command again to go on", e.ID, plain.Count(e.Removed.Messages, "message"))}
+		return &interruptedError{fmt.Sprintf("interrupted; erasure %d has removed %s so far, run the same command again to go on", e.ID, plain.Count(e.Removed.Messages, "message"))}
 	}
 	if err != nil {
 		return err
 	}
 	left := erasure.Scrub(ctx, l.store, scrubPatience)
 	if left != nil && ctx.Err() != nil {
-		return &interrupted{fmt.Sprintf("interrupted; erasure %d is done, but its bytes may stand in the database's files for now; earshot where tells", e.ID)}
+		return &interruptedError{fmt.Sprintf("interrupted; erasure %d is done, but its bytes may stand in the database's files for now; earshot where tells", e.ID)}
 	}
 	out := erasureJSONOf(e)
 	if out.Files = "clean"; left != nil {

@@ -121,7 +121,7 @@ func (l turnStore) person(ctx context.Context, workspaces []workspace, want stri
 		return person{workspaces[0].p, workspaces[0].w, earshot.Author{ID: earshot.AuthorID(want)}}, nil
 	}
 	return person{}, &statusError{fmt.Errorf("nobody is called %q in any workspace, and nobody has that id; choose a workspace with --workspace to have the id looked for in messages: %s",
-		want, some(workspaceNames(workspaces), 8)), exitFailed}
+		want, joinFirst(workspaceNames(workspaces), 8)), exitFailed}
 }
 
 // A workspace is one of a platform's.
@@ -166,7 +166,7 @@ func (l turnStore) workspaces(ctx context.Context, want string) ([]workspace, er
 		if err != nil {
 			return nil, err
 		}
-		return nil, usagef("there is no workspace %q; there are %s", want, some(workspaceNames(all), 8))
+		return nil, usagef("there is no workspace %q; there are %s", want, joinFirst(workspaceNames(all), 8))
 	}
 	return out, nil
 }

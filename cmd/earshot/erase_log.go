@@ -105,7 +105,7 @@ func countsLine(n earshot.ErasureCounts) string {
 		{n.Summaries, "summary", "summaries"}, {n.Files, "file", "files"}, {n.Names, "name", "names"},
 	} {
 		if c.n > 0 {
-			parts = append(parts, plain.Number(c.n)+" "+plural(c.n, c.one, c.many))
+			parts = append(parts, plain.Number(c.n)+" "+formatCount(c.n, c.one, c.many))
 		}
 	}
 	if len(parts) == 0 {
@@ -114,7 +114,7 @@ func countsLine(n earshot.ErasureCounts) string {
 	return strings.Join(parts, ", ")
 }
 
-func plural(n int, one, many string) string {
+func formatCount(n int, one, many string) string {
 	if n == 1 {
 		return one
 	}

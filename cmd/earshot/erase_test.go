@@ -122,7 +122,7 @@ func TestCtrlCEndsEraseAtItsQuestion(t *testing.T) {
 	a := newApp(nil, in, &out, &out, &out)
 	a.asks = true
 	cancel()
-	err := (&eraseCmd{}).agreed(ctx, a, earshot.ErasureOf{}, "bob", earshot.ErasureCounts{Messages: 2})
+	err := (&eraseCmd{}).confirm(ctx, a, earshot.ErasureOf{}, "bob", earshot.ErasureCounts{Messages: 2})
 	if err == nil || err.Error() != "interrupted; nothing was erased" {
 		t.Errorf("got %v", err)
 	}

@@ -22,7 +22,7 @@ type exportCmd struct {
 }
 
 func (c *exportCmd) Run(ctx context.Context, a *app) error {
-	st, err := a.filled(ctx)
+	st, err := a.openFilled(ctx)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ type importSlackCmd struct {
 func (c *importSlackCmd) Run(ctx context.Context, a *app) error {
 	opts := &archive.Options{Workspace: earshot.WorkspaceID(c.Workspace), MaxBytes: c.MaxBytes, MaxRatio: c.MaxRatio}
 	if err := archive.ProbeSlack(c.Path, opts); err != nil {
-		return refused(err)
+		return importUsageError(err)
 	}
 	return importInto(ctx, a, archive.ImportSlack, c.Path, opts)
 }
@@ -53,7 +53,7 @@ type importDiscordCmd struct {
 func (c *importDiscordCmd) Run(ctx context.Context, a *app) error {
 	opts := &archive.Options{Workspace: earshot.WorkspaceID(c.Workspace), MaxBytes: c.MaxBytes, MaxRatio: c.MaxRatio}
 	if err := archive.ProbeDiscord(c.Paths, opts); err != nil {
-		return refused(err)
+		return importUsageError(err)
 	}
 	return importInto(ctx, a, func(ctx context.Context, st archive.Sink, _ string, opts *archive.Options) (archive.Report, error) {
 		return archive.ImportDiscord(ctx, st, c.Paths, opts)
@@ -74,13 +74,13 @@ func (c *importJSONLCmd) Run(ctx context.Context, a *app) error {
 		MaxBytes: c.MaxBytes, MaxRatio: c.MaxRatio,
 	}
 	if err := archive.ProbeJSONL(ctx, c.Path, opts); err != nil {
-		return refused(err)
+		return importUsageError(err)
 	}
 	return importInto(ctx, a, archive.ImportJSONL, c.Path, opts)
 }
 
-// refused returns a usage error where the archive or the options are at fault.
-func refused(err error) error {
+// importUsageError returns a usage error where the archive or the options are at fault.
+func importUsageError(err error) error {
 	for _, is := range []error{fs.ErrNotExist, archive.ErrFormat, archive.ErrBomb, archive.ErrWorkspace} {
 		if errors.Is(err, is) {
 			return &usageError{text: err.Error()}
@@ -166,10 +166,10 @@ func importWithProgress(ctx context.Context, a *app, st earshot.Store, read impo
 	case err == nil:
 		return rep, nil
 	case ctx.Err() != nil:
-		return rep, &interrupted{fmt.Sprintf("interrupted; %s so far kept, run the same command again to go on",
+		return rep, &interruptedError{fmt.Sprintf("interrupted; %s so far kept, run the same command again to go on",
 			plain.Count(rep.Messages.Total(), "message"))}
 	}
-	return rep, refused(err)
+	return rep, importUsageError(err)
 }
 
 // writeReport prints what an import read, and what it skipped and where.
@@ -180,7 +180,7 @@ func writeReport(a *app, r archive.Report) {
 		rate = fmt.Sprintf(", %s a second", plain.Number(int(float64(n.Total())/s)))
 	}
 	a.printf("%s\n", terminal.Strong(fmt.Sprintf("%s in %s by %s", plain.Count(n.Total(), "message"), plain.Count(r.Channels, "channel"), plain.Count(r.Authors, "author")))+
-		terminal.Faint(fmt.Sprintf(" — %s, %s%s", r.Format, short(r.Duration), rate)))
+		terminal.Faint(fmt.Sprintf(" — %s, %s%s", r.Format, formatDuration(r.Duration), rate)))
 	var parts []string
 	for _, x := range []struct {
 		n    int

@@ -93,7 +93,7 @@ func writeKey(a *app, key string, k access.StoredKey) error {
 func (c *keyCreateCmd) channels(ctx context.Context, a *app, st earshot.Store) ([]earshot.ChannelID, error) {
 	var ids []earshot.ChannelID
 	for _, name := range c.Channel {
-		list, err := channelsOf(st).named(ctx, name)
+		list, err := channelsOf(st).findByName(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -259,15 +259,15 @@ func (c *keyListCmd) Run(ctx context.Context, a *app) error {
 func reachText(r access.Reach) string {
 	in := "every workspace"
 	if len(r.Workspaces) > 0 {
-		in = joined(r.Workspaces)
+		in = joinList(r.Workspaces)
 	}
 	if len(r.Channels) == 0 {
 		return in
 	}
-	return joined(r.Channels) + " in " + in
+	return joinList(r.Channels) + " in " + in
 }
 
-func joined[T ~string](list []T) string {
+func joinList[T ~string](list []T) string {
 	var names []string
 	for _, s := range list {
 		names = append(names, plain.ID(string(s)))

@@ -38,14 +38,14 @@ const (
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	out := &sink{w: stdout, stop: stop}
+	out := &outputSink{w: stdout, stop: stop}
 	a := newApp(environ, stdin, stdout, out, stderr)
 	defer func() {
 		// Kong ends --help and the like through its Exit hook, which must not
 		// return.
 		switch r := recover().(type) {
 		case nil:
-		case exited:
+		case exitStatus:
 			code = int(r)
 			if err := out.check(nil); err != nil {
 				code = a.report(ctx, err)
@@ -57,5 +57,5 @@ func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, s
 	return a.report(ctx, out.check(a.execute(ctx, args[1:])))
 }
 
-// exited carries an exit status out of kong's Exit hook.
-type exited int
+// exitStatus carries an exit status out of kong's Exit hook.
+type exitStatus int

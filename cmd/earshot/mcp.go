@@ -36,7 +36,7 @@ func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 	case c.As != "" && c.Channel == "":
 		return usagef("--as names an agent of one channel; add --channel, or let the client name the agent (get_context)")
 	}
-	st, err := a.filled(ctx)
+	st, err := a.openFilled(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,9 +117,9 @@ func (c *mcpCmd) caller(ctx context.Context, st earshot.Store) (access.Principal
 	if err != nil {
 		return p, err
 	}
-	p.Fixed = &access.Fixed{Scope: found.Scope()}
+	p.Fixed = &access.CapabilityScope{Scope: found.Scope()}
 	if c.As != "" {
-		identity, err := findIdentity(ctx, place{store: st, channel: found}, c.As)
+		identity, err := findIdentity(ctx, readTarget{store: st, channel: found}, c.As)
 		if err != nil {
 			return p, err
 		}

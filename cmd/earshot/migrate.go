@@ -36,7 +36,7 @@ func (c *migrateCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	out := migrateJSON{DB: store.Shown(spec), From: plan.From, To: plan.To, Migrations: append([]string{}, plan.Migrations...), Older: plan.From > plan.To}
+	out := migrateJSON{DB: store.RedactSpec(spec), From: plan.From, To: plan.To, Migrations: append([]string{}, plan.Migrations...), Older: plan.From > plan.To}
 	if c.Backup && plan.From > 0 && len(plan.Migrations) > 0 && !out.Older {
 		if out.Backup, err = backUpBefore(ctx, spec, plan.From); err != nil {
 			return err

@@ -36,7 +36,7 @@ func (c *modelsCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	samples, prices, from, err := c.stored(ctx, a, cfg)
+	samples, prices, from, err := c.readSamples(ctx, a, cfg)
 	if err != nil {
 		return err
 	}
@@ -90,9 +90,9 @@ func (c *modelsCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// stored reads what is known of models that have answered, nothing where there is no
+// readSamples reads what is known of models that have answered, nothing where there is no
 // database yet, and the prices with where they come from.
-func (c *modelsCmd) stored(ctx context.Context, a *app, cfg config.Config) (samples []daemon.Sample, prices map[string]config.Price, from string, err error) {
+func (c *modelsCmd) readSamples(ctx context.Context, a *app, cfg config.Config) (samples []daemon.Sample, prices map[string]config.Price, from string, err error) {
 	l, err := a.turnStore(ctx)
 	if err != nil {
 		var none *usageError

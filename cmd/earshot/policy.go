@@ -107,7 +107,7 @@ func loadPolicy(name string) (assemble.Policy, error) {
 	for _, p := range assemble.Policies() {
 		names = append(names, p.Name)
 	}
-	if near := nearest(name, names); len(near) > 0 {
+	if near := nearestNames(name, names); len(near) > 0 {
 		return assemble.Policy{}, usagef("there is no policy %q; did you mean %s?", name, strings.Join(near, " or "))
 	}
 	return assemble.Policy{}, usagef("there is no policy %q; use one of %s, or a file", name, strings.Join(names, ", "))

@@ -41,7 +41,7 @@ type whatIf struct {
 	Hash   string `json:"hash"`
 	Tokens int    `json:"tokens"`
 	Bytes  int    `json:"bytes"`
-	change
+	ledgerChange
 }
 
 type promptOut struct {
@@ -89,10 +89,10 @@ func (c *replayCmd) Run(ctx context.Context, a *app) error {
 		}
 		return fmt.Errorf("turn %d cannot be made again: %s", c.ID, w.Changed)
 	}
-	out.Policy, out.Tokens, out.Bytes = w.Input.Policy.Name, w.Prompt.Tokens.Total, size(*w.Prompt)
+	out.Policy, out.Tokens, out.Bytes = w.Input.Policy.Name, w.Prompt.Tokens.Total, promptBytes(*w.Prompt)
 	shown := *w.Prompt
 	if c.Policy != "" || c.Budget > 0 {
-		res, wi, err := c.other(ctx, l, w)
+		res, wi, err := c.makeOther(ctx, l, w)
 		if err != nil {
 			return err
 		}
@@ -115,9 +115,9 @@ func (c *replayCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// other makes the prompt with another policy or budget, from the conversation as it
+// makeOther makes the prompt with another policy or budget, from the conversation as it
 // was then.
-func (c *replayCmd) other(ctx context.Context, l turnStore, w wholeTurn) (assemble.Result, whatIf, error) {
+func (c *replayCmd) makeOther(ctx context.Context, l turnStore, w wholeTurn) (assemble.Result, whatIf, error) {
 	in := *w.Input
 	if c.Policy != "" {
 		p, err := loadPolicy(c.Policy)
@@ -137,13 +137,13 @@ func (c *replayCmd) other(ctx context.Context, l turnStore, w wholeTurn) (assemb
 		return res, whatIf{}, err
 	}
 	return res, whatIf{
-		Policy: in.Policy.Name, Budget: in.Budget.Tokens, Hash: res.Hash, Tokens: res.Tokens.Total, Bytes: size(res),
-		change: changeOf(withoutTools(w.Ledger()), res.Ledger),
+		Policy: in.Policy.Name, Budget: in.Budget.Tokens, Hash: res.Hash, Tokens: res.Tokens.Total, Bytes: promptBytes(res),
+		ledgerChange: changeOf(withoutTools(w.Ledger()), res.Ledger),
 	}, nil
 }
 
-// size returns the bytes of a prompt.
-func size(r assemble.Result) int {
+// promptBytes returns the bytes of a prompt.
+func promptBytes(r assemble.Result) int {
 	n := len(r.System)
 	for _, m := range r.Messages {
 		n += len(m.Text)

@@ -51,13 +51,13 @@ func (c *searchCmd) Run(ctx context.Context, a *app) error {
 	}
 	writeHits(a, hits, query)
 	a.printf("%s\n", terminal.Faint(fmt.Sprintf("%d hits in #%s, index built and searched in %s; show one with: earshot thread %s ID",
-		len(hits), plain.Line(p.label, 40), short(took), shellWord(p.label))))
+		len(hits), plain.Line(p.label, 40), formatDuration(took), shellWord(p.label))))
 	return nil
 }
 
 // lookUp searches the place's channel. Recency counts from the channel's newest
 // message, so that an old export ranks as it did on its last day.
-func lookUp(ctx context.Context, s gather.Finder, p place, q search.Query) ([]search.Hit, time.Duration, error) {
+func lookUp(ctx context.Context, s gather.Finder, p readTarget, q search.Query) ([]search.Hit, time.Duration, error) {
 	q.At = cmp.Or(q.At, p.channel.Last)
 	start := time.Now()
 	hits, err := s.Search(ctx, p.channel.Scope(), q)
@@ -74,7 +74,7 @@ func writeHits(a *app, hits []search.Hit, query string) {
 		}
 		a.printf("%s  %s  %s\n", fmt.Sprintf("%5.1f", h.Score), terminal.Strong(plain.Line(h.Message.Author.Name, 24)),
 			terminal.Faint(plain.Minute(h.Message.Time)+"  "+plain.ID(string(h.ID))+"  "+strings.Join(parts, " + ")))
-		a.printf("       %s\n", terminal.Cut(snippet(h.Message.Text, query), a.width-7))
+		a.printf("       %s\n", terminal.CutWidth(snippet(h.Message.Text, query), a.width-7))
 	}
 }
 

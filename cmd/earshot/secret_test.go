@@ -30,7 +30,7 @@ func TestNoCommandPrintsTheDatabasesPassword(t *testing.T) {
 			t.Errorf("%s: got status %d, %q, %q, want 0 and no secret", args, code, out, errs)
 		}
 	}
-	if _, out, _ := ran(t, nil, "--db", spec, "migrate"); !strings.HasPrefix(out, store.Shown(spec)) {
-		t.Errorf("got %q, want it to begin with %q", out, store.Shown(spec))
+	if _, out, _ := ran(t, nil, "--db", spec, "migrate"); !strings.HasPrefix(out, store.RedactSpec(spec)) {
+		t.Errorf("got %q, want it to begin with %q", out, store.RedactSpec(spec))
 	}
 }

@@ -110,11 +110,11 @@ func (s service) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	out := &locked{w: a.out}
+	out := &lockedWriter{w: a.out}
 	live := a.asks && !a.json
 	d, err := daemon.Open(ctx, daemon.Options{
 		Config: s.config, Policy: policy, Store: s.store, LocalPlatform: s.channel.Platform, LocalWorkspace: s.channel.Workspace, DryRun: s.dryRun, Version: buildVersion(),
-		Log: a.logger(s.config.Log, live), Done: s.ended(a, out), Asked: s.asked(a, out), Start: s.start, InspectOpen: s.inspectOpen,
+		Log: a.logger(s.config.Log, live), Done: s.reportTurn(a, out), Asked: s.reportModel(a, out), Start: s.start, InspectOpen: s.inspectOpen,
 	})
 	if err != nil {
 		return err
@@ -198,9 +198,9 @@ func (s service) announceTokens(d *daemon.Daemon, out io.Writer) {
 	}
 }
 
-// asked returns a function that says whether a model answers. Where programs read the
+// reportModel returns a function that says whether a model answers. Where programs read the
 // output it is in the log alone.
-func (s service) asked(a *app, out io.Writer) func(daemon.ModelAsked) {
+func (s service) reportModel(a *app, out io.Writer) func(daemon.ModelAsked) {
 	log, logs := a.logger(s.config.Log, false), a.json || a.jsonLogs()
 	return func(m daemon.ModelAsked) {
 		switch {
@@ -220,9 +220,9 @@ func (s service) asked(a *app, out io.Writer) func(daemon.ModelAsked) {
 	}
 }
 
-// ended returns a function that reports turns which failed or were parked, and in
+// reportTurn returns a function that reports turns which failed or were parked, and in
 // a dry run the answers that were not posted.
-func (s service) ended(a *app, out io.Writer) func(bot.Report) {
+func (s service) reportTurn(a *app, out io.Writer) func(bot.Report) {
 	return func(r bot.Report) {
 		switch {
 		case a.jsonLogs() && r.Turn.State != earshot.TurnDone: // the log has it
@@ -234,13 +234,13 @@ func (s service) ended(a *app, out io.Writer) func(bot.Report) {
 	}
 }
 
-// A locked writer may be used by several goroutines.
-type locked struct {
+// A lockedWriter may be used by several goroutines.
+type lockedWriter struct {
 	mu sync.Mutex // guards w
 	w  io.Writer
 }
 
-func (l *locked) Write(b []byte) (int, error) {
+func (l *lockedWriter) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.w.Write(b)

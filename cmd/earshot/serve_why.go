@@ -30,7 +30,7 @@ func whyLast(ctx context.Context, st earshot.Store, w io.Writer, c earshot.Chann
 		}
 		in, out := shownOf(ledger)
 		fmt.Fprintf(w, "%s%s", terminal.Rule(fmt.Sprintf("turn %d (%s): %s shown, %s left out", t.ID, t.State, plain.Number(in), plain.Number(out)), width),
-			terminal.Ledger(ledger, whole.considered(), whole.Identity(), true, width))
+			terminal.Ledger(ledger, whole.consideredMessages(), whole.Identity(), true, width))
 		if whole.Prompt != nil {
 			fmt.Fprint(w, terminal.Tokens(whole.Prompt.Tokens, width))
 		}

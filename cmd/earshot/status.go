@@ -62,7 +62,7 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	out := statusJSON{DB: store.Shown(cfg.Store), Channels: len(list), Provider: models[0].Provider, Model: models[0].Name, Policy: cfg.Policy}
+	out := statusJSON{DB: store.RedactSpec(cfg.Store), Channels: len(list), Provider: models[0].Provider, Model: models[0].Name, Policy: cfg.Policy}
 	if out.Daemons, err = l.daemons(ctx); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	if out.Oldest, err = l.oldest(ctx); err != nil {
 		return err
 	}
-	if out.Calls, err = l.asked(ctx); err != nil {
+	if out.Calls, err = l.sumCalls(ctx); err != nil {
 		return err
 	}
 	if out.Retention, err = l.retention(ctx, cfg, len(out.Daemons) > 0 && out.Daemons[0].Running); err != nil {
@@ -117,8 +117,8 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// asked sums the calls of platforms' APIs in the last 24 hours.
-func (l turnStore) asked(ctx context.Context) ([]callsJSON, error) {
+// sumCalls sums the calls of platforms' APIs in the last 24 hours.
+func (l turnStore) sumCalls(ctx context.Context) ([]callsJSON, error) {
 	counts, err := l.store.Calls(ctx, earshot.TimeOf(earshot.ClockOf(l.store, time.Now)().Add(-24*time.Hour)))
 	if err != nil {
 		return nil, err

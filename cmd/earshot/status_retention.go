@@ -68,9 +68,9 @@ func (l turnStore) retention(ctx context.Context, cfg config.Config, running boo
 // lines returns the rules, and what they have removed, for people.
 func (r retentionJSON) lines(width int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "keeps   messages %s", kept(r.Days))
+	fmt.Fprintf(&b, "keeps   messages %s", formatRetentionDays(r.Days))
 	for _, x := range r.Keep {
-		fmt.Fprintf(&b, "; in %s %s", plain.Line(strings.Join(strings.Fields(x.Workspace+" "+x.Channel), " "), 60), kept(x.Days))
+		fmt.Fprintf(&b, "; in %s %s", plain.Line(strings.Join(strings.Fields(x.Workspace+" "+x.Channel), " "), 60), formatRetentionDays(x.Days))
 	}
 	b.WriteString("\n")
 	if len(r.Channels) == 0 {
@@ -78,14 +78,14 @@ func (r retentionJSON) lines(width int) string {
 	}
 	t := terminal.NewTable("retention", "workspace", "kept", "applied", "messages", "sessions", "files").Right(4, 5, 6)
 	for _, c := range r.Channels {
-		t.Row(plain.Line(string(c.Channel), 30), plain.Line(string(c.Workspace), 20), kept(c.Days), plain.Minute(c.applied),
+		t.Row(plain.Line(string(c.Channel), 30), plain.Line(string(c.Workspace), 20), formatRetentionDays(c.Days), plain.Minute(c.applied),
 			plain.Number(c.Messages), plain.Number(c.Sessions), plain.Number(c.Files))
 	}
 	return b.String() + "\n" + t.Render(width)
 }
 
-// kept says a rule in words.
-func kept(days string) string {
+// formatRetentionDays says a rule in words.
+func formatRetentionDays(days string) string {
 	switch days {
 	case config.KeepForever, "":
 		return "forever"

@@ -69,7 +69,7 @@ func TestStatusReadsOneOfTheTurnsThatWait(t *testing.T) {
 	}
 	defer st.Close()
 	counted.Queue(t, st, 200)
-	bounded{Bound: onePass}.run(t, db, 1, []string{"status"})
+	bounded{CallBound: onePass}.run(t, db, 1, []string{"status"})
 	if got := asked[statusJSON](t, db, "status"); got.Turns[earshot.TurnOpen] != 200 || got.Oldest == nil || got.Oldest.Anchor != "q0" {
 		t.Errorf("got %+v, want 200 open turns, the oldest of q0", got)
 	}

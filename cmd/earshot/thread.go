@@ -35,15 +35,15 @@ func (c *threadCmd) Run(ctx context.Context, a *app) error {
 		}
 		return a.writeJSON(map[string]any{"channel": p.label, "message": p.message.ID, "messages": out})
 	}
-	a.printf("%s", terminal.Rule("#"+plain.Line(p.label, 40)+" · "+replies(list), a.width))
+	a.printf("%s", terminal.Rule("#"+plain.Line(p.label, 40)+" · "+formatReplies(list), a.width))
 	a.printf("%s", terminal.Thread(list, p.message.ID, a.width))
 	a.printf("\n%s\n", terminal.Faint("what a bot would see: earshot context "+p.label+" "+string(p.message.ID)))
 	return nil
 }
 
-// replies describes the length of a thread, and how many replies the platform has
+// formatReplies describes the length of a thread, and how many replies the platform has
 // beyond those stored.
-func replies(list []earshot.Message) string {
+func formatReplies(list []earshot.Message) string {
 	n := max(0, len(list)-1)
 	if len(list) > 0 && list[0].Replies != nil && list[0].Replies.Count > n {
 		return fmt.Sprintf("%s of %s replies stored", plain.Number(n), plain.Number(list[0].Replies.Count))

@@ -79,8 +79,8 @@ func (l turnStore) whole(ctx context.Context, id int64) (wholeTurn, error) {
 	return w, err
 }
 
-// considered returns the stored messages of the turn's ledger, in its order.
-func (w *wholeTurn) considered() []earshot.Message {
+// consideredMessages returns the stored messages of the turn's ledger, in its order.
+func (w *wholeTurn) consideredMessages() []earshot.Message {
 	var list []earshot.Message
 	for _, row := range w.Ledger() {
 		if m, ok := w.Messages[row.ID]; ok {

@@ -26,7 +26,7 @@ type turnJSON struct {
 	Files   []attachmentJSON   `json:"attachments"`
 	Journal []journalEntryJSON `json:"journal"`
 	Posts   []postJSON         `json:"posts"`
-	Spent   explain.Spent      `json:"spent"`
+	Spent   explain.Spending   `json:"spent"`
 	Took    int64              `json:"took_us"`
 	Page    string             `json:"page"` // its address on the inspector
 }
@@ -143,7 +143,7 @@ type attachmentJSON struct {
 func (w *wholeTurn) attachments() []attachmentJSON {
 	out := []attachmentJSON{}
 	for _, a := range w.Attachments() {
-		out = append(out, attachmentJSON{a.ID, a.Name, a.Type, a.SHA256, a.Message, a.Thread, a.Attached.Turn + 1, a.Tokens})
+		out = append(out, attachmentJSON{a.ID, a.Name, a.Type, a.SHA256, a.Message, a.Thread, a.AttachedFile.Turn + 1, a.Tokens})
 	}
 	return out
 }

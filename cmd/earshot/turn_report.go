@@ -36,7 +36,7 @@ func (w *wholeTurn) writeCase(a *app, redact bool) error {
 type requestJSON struct {
 	Step     int             `json:"step"` // of the journal: the answer to it
 	Provider string          `json:"provider"`
-	Sent     *llm.Sent       `json:"sent,omitempty"`
+	Sent     *llm.SentBody   `json:"sent,omitempty"`
 	Body     json.RawMessage `json:"body,omitempty"` // the content of files is shortened
 	Why      string          `json:"why,omitempty"`  // it cannot be shown
 }

@@ -34,7 +34,7 @@ func (w *wholeTurn) show(a *app, prices map[string]config.Price, all bool) {
 	}
 	if ledger := w.Ledger(); ledger != nil {
 		in, out := shownOf(ledger)
-		a.printf("%s%s\n", terminal.Rule(fmt.Sprintf("ledger: %s shown, %s left out", plain.Number(in), plain.Number(out)), a.width), terminal.Ledger(ledger, w.considered(), w.Identity(), all, a.width))
+		a.printf("%s%s\n", terminal.Rule(fmt.Sprintf("ledger: %s shown, %s left out", plain.Number(in), plain.Number(out)), a.width), terminal.Ledger(ledger, w.consideredMessages(), w.Identity(), all, a.width))
 	}
 	w.showJournal(a)
 	w.showAnswer(a)
@@ -146,7 +146,7 @@ func (w *wholeTurn) tookText() string {
 	if !w.Queued.State.Final() {
 		return "no end yet"
 	}
-	return short(w.Took())
+	return formatDuration(w.Took())
 }
 
 // timesText writes how often something happened.

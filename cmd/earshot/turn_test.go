@@ -24,7 +24,7 @@ import (
 func named() wholeTurn {
 	return wholeTurn{Turn: explain.Turn{Record: explain.Record{Committed: &earshot.Turn{
 		Form: "log", Zone: "Europe/Berlin",
-		Names: []earshot.Named{{ID: "U1", Name: "Sam"}, {ID: "U32", Name: "Sam (2)\x1b[2J"}},
+		Names: []earshot.SessionName{{ID: "U1", Name: "Sam"}, {ID: "U32", Name: "Sam (2)\x1b[2J"}},
 	}}}}
 }
 
@@ -82,7 +82,7 @@ func begun(t *testing.T, why earshot.Beginning, tokens int) wholeTurn {
 		row: queuedJSON{Epoch: 2},
 		Turn: explain.Turn{Record: explain.Record{
 			Queued: earshot.QueuedTurn{Began: why, Epoch: 2},
-			Input: &assemble.Input{Conversation: assemble.Conversation{Summary: &earshot.Summary{
+			Input: &assemble.Input{Conversation: assemble.ConversationState{Summary: &earshot.Summary{
 				Text: "They ship on Fridays.", From: from, To: to, Turns: 12, By: earshot.ByDigest,
 			}}},
 			Prompt: &assemble.Result{Tokens: assemble.Tokens{Sections: map[assemble.SectionName]int{assemble.SummaryPart: tokens}}},
@@ -150,7 +150,7 @@ func TestAMessagesJSONHasWhatItShares(t *testing.T) {
 	}
 	got, err := json.Marshal(jsonMessage(earshot.Message{
 		ID: "m1", Time: at, Author: earshot.Author{ID: "U1", Name: "Dana", FullName: "Dana Frei", Kind: earshot.Human}, Text: "from the vendor",
-		Shared: []earshot.Shared{
+		Shared: []earshot.SharedContent{
 			{Kind: earshot.Forward, ID: "U9", Author: "Erin", Place: "#support", Time: at, Text: "we see it"},
 			{Kind: earshot.Link, Place: "example.com"},
 		},
@@ -194,7 +194,7 @@ func TestAThreadSaysHowManyRepliesAreNotStored(t *testing.T) {
 	}{{0, 0, "no replies"}, {1, 1, "1 reply"}, {2, 1, "2 replies"}, {2, 14, "2 of 14 replies stored"}, {0, 3, "0 of 3 replies stored"}} {
 		list := make([]earshot.Message, 1+c.stored)
 		list[0].Replies = &earshot.Activity{Count: c.told}
-		if got := replies(list); got != c.want {
+		if got := formatReplies(list); got != c.want {
 			t.Errorf("%d of %d: got %q, want %q", c.stored, c.told, got, c.want)
 		}
 	}

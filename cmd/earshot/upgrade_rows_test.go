@@ -72,7 +72,7 @@ func (old oldStore) read(t *testing.T, st earshot.Store, fates map[string]fate, 
 		want   string
 	}{{"alice", false, "[{eyes 1}]"}, {"bob", false, "[{eyes 2}]"}, {"bob", true, "[{eyes 1}]"}, {"bob", true, "[{eyes 1}]"}, {"alice", true, "[]"}} {
 		at := earshot.TimeOf(now) + earshot.Time(i)
-		_, err := st.React(ctx, general, earshot.Reacted{Message: edited.ID, Emoji: "eyes", Author: step.author, Taken: step.taken, At: at})
+		_, err := st.React(ctx, general, earshot.ReactionEvent{Message: edited.ID, Emoji: "eyes", Author: step.author, Taken: step.taken, At: at})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,7 +37,7 @@ type messageKept struct {
 	Revisions int               `json:"revisions"`  // the current one included
 	RawEvents int               `json:"raw_events"` // stored deliveries about it
 	Files     int               `json:"files"`
-	Turns     []reader          `json:"turns"` // whose model has read it
+	Turns     []turnReader      `json:"turns"` // whose model has read it
 }
 
 func (c *whereCmd) Run(ctx context.Context, a *app) error {
@@ -58,9 +58,9 @@ func (c *whereCmd) run(ctx context.Context, a *app) error {
 	out := whereJSON{Messages: []messageKept{}, Places: []placeJSON{}}
 	if channel, id, ok := parsePermalink(text); ok {
 		text = id
-		err = l.kept(ctx, channel, earshot.MessageID(id), &out.Messages)
+		err = l.appendKept(ctx, channel, earshot.MessageID(id), &out.Messages)
 	} else {
-		err = l.kept(ctx, "", earshot.MessageID(text), &out.Messages)
+		err = l.appendKept(ctx, "", earshot.MessageID(text), &out.Messages)
 	}
 	if err != nil {
 		return err
@@ -114,9 +114,9 @@ func foundLine(found, raw int) string {
 	return fmt.Sprintf("found in %s: %d in tables, %d in the bytes of files", plain.Count(found, "place"), found-raw, raw)
 }
 
-// kept appends what is stored of the messages with an id, in one channel or, where
+// appendKept appends what is stored of the messages with an id, in one channel or, where
 // channel is "", in all.
-func (l turnStore) kept(ctx context.Context, channel earshot.ChannelID, id earshot.MessageID, out *[]messageKept) error {
+func (l turnStore) appendKept(ctx context.Context, channel earshot.ChannelID, id earshot.MessageID, out *[]messageKept) error {
 	var q earshot.ChannelQuery
 	if channel != "" {
 		q.IDs = []earshot.ChannelID{channel}
@@ -165,7 +165,7 @@ func (l turnStore) keptOf(ctx context.Context, s earshot.Scope, m earshot.Messag
 	}
 	out.Turns, err = l.readers(ctx, s, m.ID, texts)
 	if out.Turns == nil {
-		out.Turns = []reader{}
+		out.Turns = []turnReader{}
 	}
 	return out, err
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A reader is a turn whose model has read a message, with what is still stored
+// A turnReader is a turn whose model has read a message, with what is still stored
 // of it and with its replies, which may quote the message.
-type reader struct {
+type turnReader struct {
 	Turn         earshot.TurnID    `json:"turn"`
 	State        earshot.TurnState `json:"state"`
 	Conversation string            `json:"conversation"`
@@ -29,7 +29,7 @@ type replyJSON struct {
 // readers returns the turns of a channel whose model has read a message, oldest
 // first: the prompt showed it, a tool found it, the turn answers it, or the session
 // has it from an earlier turn. texts are the stored texts of the message.
-func (l turnStore) readers(ctx context.Context, s earshot.Scope, id earshot.MessageID, texts []string) ([]reader, error) {
+func (l turnStore) readers(ctx context.Context, s earshot.Scope, id earshot.MessageID, texts []string) ([]turnReader, error) {
 	turns, err := l.turnsOf(ctx, s)
 	if err != nil {
 		return nil, err
@@ -39,14 +39,14 @@ func (l turnStore) readers(ctx context.Context, s earshot.Scope, id earshot.Mess
 		epoch        int
 	}
 	read := map[session]bool{}
-	var out []reader
+	var out []turnReader
 	for _, t := range turns {
 		committed, err := l.turns.Committed(ctx, operator, t)
 		if err != nil {
 			return nil, err
 		}
 		at := session{t.Conversation, t.Epoch}
-		if t.Anchor != id && !read[at] && !shows(committed, id) {
+		if t.Anchor != id && !read[at] && !hasReadMessage(committed, id) {
 			continue
 		}
 		if committed != nil {
@@ -77,18 +77,18 @@ func (l turnStore) turnsOf(ctx context.Context, s earshot.Scope) ([]earshot.Queu
 	}
 }
 
-// shows reports whether a turn's model has read the message or a snippet of it.
-func shows(t *earshot.Turn, id earshot.MessageID) bool {
+// hasReadMessage reports whether a turn's model has read the message or a snippet of it.
+func hasReadMessage(t *earshot.Turn, id earshot.MessageID) bool {
 	if t == nil {
 		return false
 	}
-	return slices.ContainsFunc(t.Shown, func(s earshot.Shown) bool { return s.ID == id }) ||
+	return slices.ContainsFunc(t.Shown, func(s earshot.ShownRevision) bool { return s.ID == id }) ||
 		slices.ContainsFunc(t.Ledger, func(r earshot.LedgerRow) bool { return r.ID == id && r.Verdict != earshot.Out })
 }
 
 // reader describes a turn that has read a message.
-func (l turnStore) reader(ctx context.Context, t earshot.QueuedTurn, committed *earshot.Turn, texts []string) (reader, error) {
-	r := reader{Turn: t.ID, State: t.State, Conversation: t.Conversation.Name, Holds: []string{}, Replies: []replyJSON{}}
+func (l turnStore) reader(ctx context.Context, t earshot.QueuedTurn, committed *earshot.Turn, texts []string) (turnReader, error) {
+	r := turnReader{Turn: t.ID, State: t.State, Conversation: t.Conversation.Name, Holds: []string{}, Replies: []replyJSON{}}
 	hold := func(what string, holds bool) {
 		if holds {
 			r.Holds = append(r.Holds, what)

@@ -152,7 +152,7 @@ func (m *Maker) Gather(ctx context.Context, req gather.Request) (assemble.Input,
 	case errors.Is(err, earshot.ErrNotFound):
 		err = visible.Absent
 	case errors.As(err, &input):
-		gone, e := Gone(ctx, m.store, req.Channel.Scope(), req.Anchor)
+		gone, e := IsGone(ctx, m.store, req.Channel.Scope(), req.Anchor)
 		if e != nil {
 			err = e
 		} else if gone {
@@ -162,8 +162,8 @@ func (m *Maker) Gather(ctx context.Context, req gather.Request) (assemble.Input,
 	return in, res, err
 }
 
-// Gone reports whether a message is deleted, or not stored.
-func Gone(ctx context.Context, st earshot.Store, at earshot.Scope, id earshot.MessageID) (bool, error) {
+// IsGone reports whether a message is deleted, or not stored.
+func IsGone(ctx context.Context, st earshot.Store, at earshot.Scope, id earshot.MessageID) (bool, error) {
 	found, err := st.ByID(ctx, at, id)
 	return len(found) == 0 || found[0].Deleted, err
 }

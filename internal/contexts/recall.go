@@ -13,9 +13,9 @@ import (
 // in a channel reads all of it, and a later one continues where it stopped.
 const recallTime = 3 * time.Second
 
-// A recall searches once for one context, which may be gathered twice with the same
+// A recallSearch searches once for one context, which may be gathered twice with the same
 // query. When the search fails, the context is made without it.
-type recall struct {
+type recallSearch struct {
 	maker *Maker
 	done  bool
 	hits  []search.Hit
@@ -23,10 +23,10 @@ type recall struct {
 }
 
 // Finder returns what searches for one context.
-func (m *Maker) Finder() gather.Finder { return &recall{maker: m} }
+func (m *Maker) Finder() gather.Finder { return &recallSearch{maker: m} }
 
 // Search implements [gather.Finder].
-func (r *recall) Search(ctx context.Context, at earshot.Scope, q search.Query) ([]search.Hit, error) {
+func (r *recallSearch) Search(ctx context.Context, at earshot.Scope, q search.Query) ([]search.Hit, error) {
 	if r.done {
 		return r.hits, r.err
 	}

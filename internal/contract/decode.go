@@ -54,7 +54,7 @@ func (r *reader) input(w *Input) assemble.Input {
 	if w.Messages != nil && len(*w.Messages) == 0 {
 		r.fail("messages", "is empty; the anchor must be one of them")
 	}
-	for i, m := range required(r, "messages", w.Messages) {
+	for i, m := range requireValue(r, "messages", w.Messages) {
 		at := "messages[" + strconv.Itoa(i) + "]"
 		m = item(r, at, m)
 		in.Messages = append(in.Messages, r.message(at, m))
@@ -78,7 +78,7 @@ func (r *reader) recalled(in *assemble.Input, list []*Recalled) {
 	for i, x := range list {
 		at := "recalled[" + strconv.Itoa(i) + "]"
 		x = item(r, at, x)
-		in.Recalled = append(in.Recalled, assemble.Recalled{ID: earshot.MessageID(r.id(at+".id", x.ID)), Score: optional(x.Score), Cover: optional(x.Cover), Parts: x.Parts})
+		in.Recalled = append(in.Recalled, assemble.RecalledMessage{ID: earshot.MessageID(r.id(at+".id", x.ID)), Score: optional(x.Score), Cover: optional(x.Cover), Parts: x.Parts})
 		if c := optional(x.Cover); c < 0 || c > 1 {
 			r.fail(at+".cover", "must be from 0 to 1")
 		}
@@ -90,12 +90,12 @@ func (r *reader) known(in *assemble.Input, w *Input) {
 	for i, s := range w.Stored {
 		at := "stored[" + strconv.Itoa(i) + "]"
 		s = item(r, at, s)
-		in.Stored = append(in.Stored, assemble.Stored{Thread: earshot.MessageID(optional(s.Thread)), Count: r.count(at+".count", s.Count), From: r.timeOrEmpty(at+".from", s.From), To: r.timeOrEmpty(at+".to", s.To)})
+		in.Stored = append(in.Stored, assemble.StoredCount{Thread: earshot.MessageID(optional(s.Thread)), Count: r.count(at+".count", s.Count), From: r.timeOrEmpty(at+".from", s.From), To: r.timeOrEmpty(at+".to", s.To)})
 	}
 	for i, c := range w.Coverage {
 		at := "coverage[" + strconv.Itoa(i) + "]"
 		c = item(r, at, c)
-		state := earshot.CoverageState(required(r, at+".state", c.State))
+		state := earshot.CoverageState(requireValue(r, at+".state", c.State))
 		if state != earshot.Known && state != earshot.Missing && state != earshot.Stale {
 			r.fail(at+".state", "unknown state %q; use known, missing or stale", state)
 		}
@@ -115,13 +115,13 @@ func (r *reader) counter(w *string) assemble.Counter {
 
 // identity reads who the agent is.
 func (r *reader) identity(w *Identity) earshot.Identity {
-	who := required(r, "identity", w)
+	who := requireValue(r, "identity", w)
 	return earshot.Identity{ID: earshot.AuthorID(r.id("identity.id", who.ID)), Name: r.id("identity.name", who.Name), Aliases: ids[earshot.AuthorID](who.Aliases)}
 }
 
 // channel reads the channel. Without a kind it is a channel.
 func (r *reader) channel(w *Channel) earshot.Channel {
-	c := required(r, "channel", w)
+	c := requireValue(r, "channel", w)
 	out := earshot.Channel{
 		Platform: earshot.Platform(optional(c.Platform)), Workspace: earshot.WorkspaceID(optional(c.Workspace)), ID: earshot.ChannelID(optional(c.ID)),
 		Name: optional(c.Name), Kind: earshot.ChannelKind(optional(c.Kind)), Topic: optional(c.Topic), Purpose: optional(c.Purpose),

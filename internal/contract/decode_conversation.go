@@ -8,19 +8,19 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-func (r *reader) conversation(w *Conversation) assemble.Conversation {
+func (r *reader) conversation(w *Conversation) assemble.ConversationState {
 	if w == nil {
-		return assemble.Conversation{}
+		return assemble.ConversationState{}
 	}
 	const at = "conversation"
-	c := assemble.Conversation{Cursor: optional(w.Cursor), Epoch: r.count(at+".epoch", w.Epoch), Form: assemble.Frame(optional(w.Form)), Processed: r.timeOrEmpty(at+".processed", w.Processed)}
+	c := assemble.ConversationState{Cursor: optional(w.Cursor), Epoch: r.count(at+".epoch", w.Epoch), Form: assemble.Frame(optional(w.Form)), Processed: r.timeOrEmpty(at+".processed", w.Processed)}
 	if s := w.Summary; s != nil {
-		c.Summary = &earshot.Summary{Text: required(r, at+".summary.text", s.Text), From: r.timeOrEmpty(at+".summary.from", s.From), To: r.timeOrEmpty(at+".summary.to", s.To), Turns: r.count(at+".summary.turns", s.Turns), By: optional(s.By)}
+		c.Summary = &earshot.Summary{Text: requireValue(r, at+".summary.text", s.Text), From: r.timeOrEmpty(at+".summary.from", s.From), To: r.timeOrEmpty(at+".summary.to", s.To), Turns: r.count(at+".summary.turns", s.Turns), By: optional(s.By)}
 	}
 	for i, s := range w.Shown {
 		p := at + ".shown[" + strconv.Itoa(i) + "]"
 		s = item(r, p, s)
-		c.Shown = append(c.Shown, earshot.Shown{ID: earshot.MessageID(r.id(p+".id", s.ID)), Revision: r.timeOrEmpty(p+".revision", s.Revision)})
+		c.Shown = append(c.Shown, earshot.ShownRevision{ID: earshot.MessageID(r.id(p+".id", s.ID)), Revision: r.timeOrEmpty(p+".revision", s.Revision)})
 	}
 	for i, t := range w.Turns {
 		p := at + ".turns[" + strconv.Itoa(i) + "]"
@@ -34,12 +34,12 @@ func (r *reader) conversation(w *Conversation) assemble.Conversation {
 	for i, n := range w.Names {
 		p := at + ".names[" + strconv.Itoa(i) + "]"
 		n = item(r, p, n)
-		c.Names = append(c.Names, earshot.Named{ID: earshot.AuthorID(r.id(p+".id", n.ID)), Name: r.id(p+".name", n.Name)})
+		c.Names = append(c.Names, earshot.SessionName{ID: earshot.AuthorID(r.id(p+".id", n.ID)), Name: r.id(p+".name", n.Name)})
 	}
 	for i, a := range w.Attached {
 		p := at + ".attached[" + strconv.Itoa(i) + "]"
 		a = item(r, p, a)
-		c.Attached = append(c.Attached, earshot.Attached{ID: earshot.ArtifactID(optional(a.ID)), SHA256: strings.ToLower(optional(a.SHA256)), Turn: r.count(p+".turn", a.Turn), Tokens: r.count(p+".tokens", a.Tokens)})
+		c.Attached = append(c.Attached, earshot.AttachedFile{ID: earshot.ArtifactID(optional(a.ID)), SHA256: strings.ToLower(optional(a.SHA256)), Turn: r.count(p+".turn", a.Turn), Tokens: r.count(p+".tokens", a.Tokens)})
 	}
 	return c
 }
@@ -48,13 +48,13 @@ func (r *reader) conversation(w *Conversation) assemble.Conversation {
 // tool's entry names the call that it answers.
 func (r *reader) entry(at string, w *Entry) earshot.SessionEntry {
 	e := earshot.SessionEntry{
-		Role: earshot.Role(required(r, at+".role", w.Role)), Text: optional(w.Text), Media: ids[earshot.ArtifactID](w.Media),
+		Role: earshot.Role(requireValue(r, at+".role", w.Role)), Text: optional(w.Text), Media: ids[earshot.ArtifactID](w.Media),
 		Call: optional(w.Call), Failed: optional(w.Failed), Opaque: optional(w.Opaque),
 	}
 	for i, c := range w.Calls {
 		p := at + ".calls[" + strconv.Itoa(i) + "]"
 		c = item(r, p, c)
-		e.Calls = append(e.Calls, earshot.Call{ID: r.id(p+".id", c.ID), Name: r.id(p+".name", c.Name), Args: required(r, p+".args", c.Args)})
+		e.Calls = append(e.Calls, earshot.Call{ID: r.id(p+".id", c.ID), Name: r.id(p+".name", c.Name), Args: requireValue(r, p+".args", c.Args)})
 	}
 	switch {
 	case e.Role != earshot.User && e.Role != earshot.Assistant && e.Role != earshot.ToolRole:

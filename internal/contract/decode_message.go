@@ -8,11 +8,11 @@ import (
 )
 
 func (r *reader) message(at string, w *Message) earshot.Message {
-	a := required(r, at+".author", w.Author)
+	a := requireValue(r, at+".author", w.Author)
 	m := earshot.Message{
-		ID: earshot.MessageID(r.id(at+".id", w.ID)), Time: r.time(at+".time", ptr(required(r, at+".time", w.Time))),
+		ID: earshot.MessageID(r.id(at+".id", w.ID)), Time: r.time(at+".time", ptr(requireValue(r, at+".time", w.Time))),
 		Author: earshot.Author{ID: earshot.AuthorID(optional(a.ID)), Name: optional(a.Name), FullName: optional(a.FullName), Kind: earshot.AuthorKind(optional(a.Kind))},
-		Text:   required(r, at+".text", w.Text), Thread: earshot.MessageID(optional(w.Thread)), ReplyTo: earshot.MessageID(optional(w.ReplyTo)),
+		Text:   requireValue(r, at+".text", w.Text), Thread: earshot.MessageID(optional(w.Thread)), ReplyTo: earshot.MessageID(optional(w.ReplyTo)),
 		Edited: r.timeOrEmpty(at+".edited", w.Edited), Deleted: optional(w.Deleted), Seq: optional(w.Seq),
 		Mentions: ids[earshot.AuthorID](w.Mentions), Tokens: r.count(at+".tokens", w.Tokens),
 	}
@@ -48,9 +48,9 @@ func (r *reader) message(at string, w *Message) earshot.Message {
 	return m
 }
 
-func (r *reader) shared(at string, w *Shared) earshot.Shared {
-	s := earshot.Shared{
-		Kind: earshot.SharedKind(required(r, at+".kind", w.Kind)), ID: earshot.AuthorID(optional(w.AuthorID)), Author: optional(w.Author),
+func (r *reader) shared(at string, w *Shared) earshot.SharedContent {
+	s := earshot.SharedContent{
+		Kind: earshot.SharedKind(requireValue(r, at+".kind", w.Kind)), ID: earshot.AuthorID(optional(w.AuthorID)), Author: optional(w.Author),
 		Place: optional(w.Place), Time: r.timeOrEmpty(at+".time", w.Time), Text: optional(w.Text),
 	}
 	switch s.Kind {

@@ -85,7 +85,7 @@ func timeText(t earshot.Time) string {
 	return t.String()
 }
 
-func conversationWire(c assemble.Conversation) *Conversation {
+func conversationWire(c assemble.ConversationState) *Conversation {
 	w := &Conversation{Cursor: some(c.Cursor), Epoch: some(c.Epoch), Form: some(string(c.Form))}
 	if c.Processed != 0 {
 		w.Processed = some(c.Processed.String())

@@ -16,8 +16,8 @@ func (r *reader) fail(path, format string, args ...any) {
 	}
 }
 
-// required returns the value; an absent one is an error.
-func required[T any](r *reader, path string, v *T) T {
+// requireValue returns the value; an absent one is an error.
+func requireValue[T any](r *reader, path string, v *T) T {
 	if v == nil {
 		r.fail(path, "is required")
 		var zero T
@@ -28,7 +28,7 @@ func required[T any](r *reader, path string, v *T) T {
 
 // id is a required string that must not be empty.
 func (r *reader) id(path string, v *string) string {
-	s := required(r, path, v)
+	s := requireValue(r, path, v)
 	if s == "" {
 		r.fail(path, "is required")
 	}

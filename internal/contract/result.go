@@ -104,13 +104,13 @@ func ResultOf(r assemble.Result) Result {
 	return w
 }
 
-func shownWire(s earshot.Shown) *Shown {
+func shownWire(s earshot.ShownRevision) *Shown {
 	return &Shown{ptr(string(s.ID)), ptr(s.Revision.String())}
 }
 
-func namedWire(n earshot.Named) *Named { return &Named{ptr(string(n.ID)), ptr(n.Name)} }
+func namedWire(n earshot.SessionName) *Named { return &Named{ptr(string(n.ID)), ptr(n.Name)} }
 
-func attachedWire(a earshot.Attached) *Attached {
+func attachedWire(a earshot.AttachedFile) *Attached {
 	w := &Attached{ID: ptr(string(a.ID)), Turn: ptr(a.Turn), Tokens: some(a.Tokens)}
 	if a.SHA256 != "" {
 		w.SHA256 = ptr(a.SHA256)

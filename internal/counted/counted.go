@@ -67,8 +67,8 @@ func (st *Store) read(rows int, err error) error {
 	return err
 }
 
-// each counts the rows of a read as they are yielded.
-func each[T any](st *Store, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
+// countRows counts the rows of a read as they are yielded.
+func countRows[T any](st *Store, rows iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for x, err := range rows {
 			if !yield(x, st.read(1, err)) {
@@ -84,7 +84,7 @@ func (st *Store) PutChannels(ctx context.Context, list ...earshot.Channel) error
 }
 
 // RecordBatches implements [earshot.Bulk].
-func (st *Store) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]earshot.Recorded, error) {
+func (st *Store) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]earshot.RecordResult, error) {
 	return st.step().(earshot.Bulk).RecordBatches(ctx, list...) //nolint:forcetypeassert // see above
 }
 

@@ -7,17 +7,17 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A Bound is the most that one request or command may ask of a store that Crowd filled.
+// A CallBound is the most that one request or command may ask of a store that Crowd filled.
 // What lists all channels by its nature may ask for more with each of them.
-type Bound struct {
+type CallBound struct {
 	Calls, Rows         int
 	CallsEach, RowsEach int
 }
 
 // Check reports what st has counted over the bound.
-func (b Bound) Check(t testing.TB, st *Store, what string) {
+func (b CallBound) Check(t testing.TB, st *Store, what string) {
 	t.Helper()
-	most := Bound{Calls: b.Calls + b.CallsEach*st.Crowded, Rows: b.Rows + b.RowsEach*st.Crowded}
+	most := CallBound{Calls: b.Calls + b.CallsEach*st.Crowded, Rows: b.Rows + b.RowsEach*st.Crowded}
 	if calls, rows := st.Counts(); calls > most.Calls || rows > most.Rows {
 		t.Errorf("%s: %d calls of the store that return %d rows; the bound is %d and %d", what, calls, rows, most.Calls, most.Rows)
 	}
@@ -58,8 +58,8 @@ func Queue(t testing.TB, st earshot.Store, n int) {
 // Few are as many channels as a test has time for that reads each of them.
 const Few = 2_000
 
-// Many returns 100,000, and with -short Few.
-func Many() int {
+// CrowdSize returns 100,000, and with -short Few.
+func CrowdSize() int {
 	if testing.Short() {
 		return Few
 	}

@@ -45,13 +45,13 @@ func (st *Store) ByID(ctx context.Context, s earshot.Scope, ids ...earshot.Messa
 	return x, st.read(len(x), err)
 }
 
-func (st *Store) Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error) {
+func (st *Store) Newest(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error) {
 	x, err := st.step().Newest(ctx, s, part, upTo, limit)
 	return x, st.read(len(x), err)
 }
 
-func (st *Store) Range(ctx context.Context, s earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
-	return each(st, st.step().Range(ctx, s, part, from, to))
+func (st *Store) Range(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
+	return countRows(st, st.step().Range(ctx, s, part, from, to))
 }
 
 func (st *Store) Since(ctx context.Context, s earshot.Scope, seq int64, limit int) ([]earshot.Message, error) {
@@ -74,7 +74,7 @@ func (st *Store) Activity(ctx context.Context, s earshot.Scope, upTo earshot.Pos
 	return x, st.read(len(x), err)
 }
 
-func (st *Store) Count(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error) {
+func (st *Store) Count(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position) (earshot.Count, error) {
 	x, err := st.step().Count(ctx, s, part, upTo)
 	return x, st.read(1, err)
 }
@@ -90,11 +90,11 @@ func (st *Store) Covered(ctx context.Context, why string) ([]earshot.Scope, erro
 }
 
 func (st *Store) Terms(ctx context.Context, s earshot.Scope, seq int64) iter.Seq2[earshot.Terms, error] {
-	return each(st, st.step().Terms(ctx, s, seq))
+	return countRows(st, st.step().Terms(ctx, s, seq))
 }
 
 func (st *Store) Embeddings(ctx context.Context, s earshot.Scope, model string, after int64) iter.Seq2[earshot.Embedding, error] {
-	return each(st, st.step().Embeddings(ctx, s, model, after))
+	return countRows(st, st.step().Embeddings(ctx, s, model, after))
 }
 
 func (st *Store) EmbeddingsOf(ctx context.Context, s earshot.Scope, model string, ids ...earshot.MessageID) ([]earshot.Embedding, error) {
@@ -237,7 +237,7 @@ func (st *Store) ErasureLog(ctx context.Context, open bool, limit int) ([]earsho
 }
 
 func (st *Store) Locate(ctx context.Context, text string, looked func(what string, n int64)) iter.Seq2[earshot.Place, error] {
-	return each(st, st.step().Locate(ctx, text, looked))
+	return countRows(st, st.step().Locate(ctx, text, looked))
 }
 
 // Writes.
@@ -250,15 +250,15 @@ func (st *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.W
 	return st.step().PutAuthors(ctx, p, w, authors...)
 }
 
-func (st *Store) Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error) {
+func (st *Store) Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.RecordResult, error) {
 	return st.step().Record(ctx, s, messages...)
 }
 
-func (st *Store) Tell(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error) {
+func (st *Store) Tell(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.RecordResult, error) {
 	return st.step().Tell(ctx, s, messages...)
 }
 
-func (st *Store) React(ctx context.Context, s earshot.Scope, x earshot.Reacted) (earshot.Recorded, error) {
+func (st *Store) React(ctx context.Context, s earshot.Scope, x earshot.ReactionEvent) (earshot.RecordResult, error) {
 	return st.step().React(ctx, s, x)
 }
 
@@ -294,7 +294,7 @@ func (st *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, t ea
 	return st.step().CommitTurn(ctx, id, t)
 }
 
-func (st *Store) AddReply(ctx context.Context, id earshot.ConversationID, number int, have []earshot.MessageID, reply earshot.Shown) error {
+func (st *Store) AddReply(ctx context.Context, id earshot.ConversationID, number int, have []earshot.MessageID, reply earshot.ShownRevision) error {
 	return st.step().AddReply(ctx, id, number, have, reply)
 }
 
@@ -302,7 +302,7 @@ func (st *Store) PutBlob(ctx context.Context, s earshot.Scope, of earshot.Messag
 	return st.step().PutBlob(ctx, s, of, id, b)
 }
 
-func (st *Store) Accept(ctx context.Context, s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
+func (st *Store) Accept(ctx context.Context, s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.AcceptResult, error) {
 	return st.step().Accept(ctx, s, e, ask)
 }
 

@@ -31,7 +31,7 @@ type services struct {
 }
 
 // openServices makes them.
-func (s shared) openServices() (services, error) {
+func (s sharedParts) openServices() (services, error) {
 	o, c := s.options, s.options.Config
 	if c.API.Listen == "" && c.Inspect.Listen == "" {
 		return services{}, nil
@@ -43,7 +43,7 @@ func (s shared) openServices() (services, error) {
 	s.caches.add(s.search.Clear)
 	maker := contexts.New(s.store, s.search, contexts.Options{
 		AllowChannel: gate.AllowChannel,
-		Policy:       policy(c, o.Policy), Budget: c.Budget.Assemble(), Count: s.responder.counter, Instructions: c.Agent.Instructions,
+		Policy:       limitForSlack(c, o.Policy), Budget: c.Budget.Assemble(), Count: s.responder.counter, Instructions: c.Agent.Instructions,
 		Zone: c.Context.Zone, Log: o.Log,
 	})
 	return services{
@@ -62,7 +62,7 @@ const shortPause = 15 * time.Second
 
 // wasAway notes for how long no process with an API ran over the store, where that was
 // no short pause. Where no heartbeat tells, each channel's newest message does.
-func (s shared) wasAway(ctx context.Context) error {
+func (s sharedParts) wasAway(ctx context.Context) error {
 	if s.sidecar == nil || s.options.DryRun {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (s shared) wasAway(ctx context.Context) error {
 }
 
 // api returns the HTTP front for bots of any make; nil where no address for it is set.
-func (s shared) api() http.Handler {
+func (s sharedParts) api() http.Handler {
 	o, c := s.options, s.options.Config
 	if c.API.Listen == "" {
 		return nil
@@ -112,7 +112,7 @@ func (s shared) api() http.Handler {
 func gateOptions(o Options) access.Options {
 	a := o.Config.API
 	g := access.Options{
-		Rates: access.Rates{Principal: rate(a.Rates.Caller), Channel: rate(a.Rates.Caller)},
+		Rates: access.Rates{Principal: newRate(a.Rates.Caller), Channel: newRate(a.Rates.Caller)},
 		Now:   o.Outside.Now, Log: o.Log,
 	}
 	if a.OIDC.Issuer != "" {
@@ -125,9 +125,9 @@ func gateOptions(o Options) access.Options {
 	return g
 }
 
-// rate returns a rate of the settings, in which 0 is no bound. Two seconds' worth may come
+// newRate returns a rate of the settings, in which 0 is no bound. Two seconds' worth may come
 // at once: a caller's rush when it starts, and still far below what a store takes.
-func rate(perSecond int) access.Rate {
+func newRate(perSecond int) access.Rate {
 	if perSecond == 0 {
 		return access.Rate{PerSecond: -1}
 	}
@@ -151,7 +151,7 @@ func counting(_ context.Context, o Options, _ earshot.Store, _ []ModelInfo) (r r
 }
 
 // openAlone is the platform of a sidecar: there is none.
-func openAlone(_ context.Context, s shared) (platform, error) {
+func openAlone(_ context.Context, s sharedParts) (platform, error) {
 	return platform{
 		connection: func() connection { return connection{known: true} },
 		run:        []func(context.Context) error{s.summariesOfAgents("")},
@@ -163,7 +163,7 @@ var everything = access.Principal{ID: "local:daemon", Name: "daemon", Kind: acce
 
 // enlist makes the bot's own identity an agent of the sidecar, where the API is
 // served: its contexts and the bot's are then made alike.
-func (s shared) enlist(ctx context.Context, platform earshot.Platform, workspace earshot.WorkspaceID, who earshot.Identity) error {
+func (s sharedParts) enlist(ctx context.Context, platform earshot.Platform, workspace earshot.WorkspaceID, who earshot.Identity) error {
 	if s.sidecar == nil {
 		return nil
 	}
@@ -180,7 +180,7 @@ const agentsEvery = time.Minute
 // summariesOfAgents returns what summarises the conversations of the sidecar's
 // agents, one agent after another, but for that of the bot, which is summarised
 // where its turns are. A dry run writes none.
-func (s shared) summariesOfAgents(but earshot.AuthorID) func(context.Context) error {
+func (s sharedParts) summariesOfAgents(but earshot.AuthorID) func(context.Context) error {
 	if s.sidecar == nil || s.options.DryRun {
 		return func(ctx context.Context) error { <-ctx.Done(); return nil }
 	}
@@ -197,7 +197,7 @@ func (s shared) summariesOfAgents(but earshot.AuthorID) func(context.Context) er
 					_ = summarize.New(s.summariesOf(who)).All(ctx)
 				}
 			}
-			if await(ctx, ended, agentsEvery) != nil {
+			if waitFor(ctx, ended, agentsEvery) != nil {
 				return nil
 			}
 		}

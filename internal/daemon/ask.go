@@ -56,7 +56,7 @@ func askModels(ctx context.Context, c config.Config, client *http.Client, tell f
 	}
 	for i, info := range list {
 		asked := ModelAsked{ModelInfo: info}
-		m, err := provider(c.Keys, info, urls[i], client)
+		m, err := newProviderModel(c.Keys, info, urls[i], client)
 		if asked.Err = err; err == nil {
 			began := time.Now()
 			asked.Err = askModel(ctx, m)
@@ -88,7 +88,7 @@ func askModel(ctx context.Context, m llm.Model) error {
 }
 
 // askAtStart asks the models once, and tells of each.
-func (s shared) askAtStart(ctx context.Context) error {
+func (s sharedParts) askAtStart(ctx context.Context) error {
 	if s.options.Asked != nil && s.options.Outside.Model == nil {
 		askModels(ctx, s.options.Config, nil, s.options.Asked)
 	}
@@ -116,10 +116,10 @@ func CheckStart(c config.Config) []error {
 	return problems
 }
 
-// Ignored returns the settings of who the bot is that its platform does not take from
+// IgnoredSettings returns the settings of who the bot is that its platform does not take from
 // the configuration, in words; "" for none. named is the bot's name there, "" where it
 // is not known.
-func Ignored(c config.Config, named string) string {
+func IgnoredSettings(c config.Config, named string) string {
 	if c.Platform == config.PlatformLocal {
 		return ""
 	}

@@ -25,7 +25,7 @@ func (x *botWorld) later() {
 // also by the next daemon, and nobody else sees it.
 func TestWhoAskedDuringADowntimeOfSlackLearnsThatNobodyAnswers(t *testing.T) {
 	t.Parallel()
-	server := modeltest.Scripted(t, script, slackScript)
+	server := modeltest.StartScripted(t, script, slackScript)
 	for _, notice := range []bool{true, false} {
 		t.Run(fmt.Sprintf("away_notice %v", notice), func(t *testing.T) {
 			t.Parallel()
@@ -37,9 +37,9 @@ func TestWhoAskedDuringADowntimeOfSlackLearnsThatNobodyAnswers(t *testing.T) {
 			x.stop()
 			var questions []string
 			for range 2 {
-				questions = append(questions, x.Post(simulate.Said{Channel: x.general, User: x.bob, Text: x.at("did you hear?"), Mute: true}))
+				questions = append(questions, x.Post(simulate.PostedMessage{Channel: x.general, User: x.bob, Text: x.at("did you hear?"), Mute: true}))
 			}
-			questions = append(questions, x.Post(simulate.Said{Channel: x.general, Thread: root, User: x.ann, Text: x.at("are you there?"), Mute: true}))
+			questions = append(questions, x.Post(simulate.PostedMessage{Channel: x.general, Thread: root, User: x.ann, Text: x.at("are you there?"), Mute: true}))
 			x.later()
 			x.start()
 			if notice {
@@ -82,7 +82,7 @@ func TestWhoAskedDuringADowntimeOfSlackLearnsThatNobodyAnswers(t *testing.T) {
 // what was asked.
 func TestWhoAskedDuringADowntimeOfDiscordSeesAnEmoji(t *testing.T) {
 	t.Parallel()
-	x := newDiscordWorld(t, modeltest.Scripted(t, script, discordScript()), nil)
+	x := newDiscordWorld(t, modeltest.StartScripted(t, script, discordScript()), nil)
 	x.start()
 	x.ask(x.general, x.ann, "shall we begin?")
 	x.settled()

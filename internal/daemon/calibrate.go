@@ -49,7 +49,7 @@ func (s Sample) Factor() float64 {
 
 // Counter returns the spec of the counter that fits the model, such as
 // o200k*1.15; the base counter's where the answers are too few.
-func (s Sample) Counter() string { return spec(s.next(1)) }
+func (s Sample) Counter() string { return counterSpec(s.next(1)) }
 
 // next returns the factor that replaces current, or current where the change
 // is too small or the answers are too few. The offline model teaches nothing: it
@@ -62,7 +62,7 @@ func (s Sample) next(current float64) float64 {
 	return math.Round(f*100) / 100
 }
 
-func spec(factor float64) string {
+func counterSpec(factor float64) string {
 	if factor == 1 {
 		return "o200k"
 	}
@@ -75,22 +75,22 @@ func spec(factor float64) string {
 // use.
 type Calibration struct {
 	mu     sync.Mutex // guards models
-	models map[modelName]*calibrated
+	models map[modelName]*calibration
 }
 
 type modelName struct{ provider, model string }
 
-type calibrated struct {
-	answers []answered // the newest, in the order of time
-	factor  float64    // in use
+type calibration struct {
+	answers []tokenSample // the newest, in the order of time
+	factor  float64       // in use
 }
 
-type answered struct{ counted, reported int }
+type tokenSample struct{ counted, reported int }
 
 // Calibrate learns from the newest turns of a store. Journal entries that it
 // cannot read, such as those of a newer program, are skipped.
 func Calibrate(ctx context.Context, st bot.Store) (*Calibration, error) {
-	c := &Calibration{models: map[modelName]*calibrated{}}
+	c := &Calibration{models: map[modelName]*calibration{}}
 	list, err := st.QueuedTurns(ctx, earshot.TurnQuery{States: []earshot.TurnState{earshot.TurnDone}, Limit: maxTurns})
 	if err != nil {
 		return nil, fmt.Errorf("list turns: %w", err)
@@ -122,10 +122,10 @@ func (c *Calibration) learn(a llm.Response) {
 	name := modelName{a.Provider, a.Counted.Model}
 	m := c.models[name]
 	if m == nil {
-		m = &calibrated{factor: 1}
+		m = &calibration{factor: 1}
 		c.models[name] = m
 	}
-	m.answers = append(m.answers, answered{a.Counted.Tokens, reported})
+	m.answers = append(m.answers, tokenSample{a.Counted.Tokens, reported})
 	m.answers = m.answers[max(0, len(m.answers)-maxAnswers):]
 }
 
@@ -143,7 +143,7 @@ func (c *Calibration) Samples() []Sample {
 	return out
 }
 
-func (m *calibrated) sample(name modelName) Sample {
+func (m *calibration) sample(name modelName) Sample {
 	s := Sample{Provider: name.provider, Model: name.model, Answers: len(m.answers)}
 	for _, a := range m.answers {
 		s.Counted += a.counted
@@ -162,7 +162,7 @@ func (c *Calibration) counter(info ModelInfo) assemble.Counter {
 		m.factor = m.sample(name).next(m.factor)
 		factor = m.factor
 	}
-	counter, err := tokens.For(spec(factor))
+	counter, err := tokens.For(counterSpec(factor))
 	if err != nil {
 		panic(err) // the factor is within bounds, so the spec is valid
 	}

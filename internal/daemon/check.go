@@ -46,7 +46,7 @@ func CheckModels(ctx context.Context, o Options, tell func(Finding)) {
 type checker struct {
 	options Options
 	tell    func(Finding)
-	times   times
+	times   serverTimes
 }
 
 func (c *checker) say(what string, state FindingState, found, costs, remedy string) {
@@ -57,7 +57,7 @@ func (c *checker) say(what string, state FindingState, found, costs, remedy stri
 // not opened, because that would bring it up to date.
 func (c *checker) store(ctx context.Context) {
 	spec := c.options.Config.Store
-	name := store.Shown(spec)
+	name := store.RedactSpec(spec)
 	program := fmt.Sprintf("earshot %s, %s, %s/%s", c.options.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	stored, known, err := store.Version(ctx, spec)
 	switch {
@@ -116,7 +116,7 @@ func (c *checker) newStore(spec, name string) {
 		c.say("store", Good, name+" is empty; the first start makes its tables", "", "")
 		return
 	}
-	f, err := os.CreateTemp(existing(filepath.Dir(path)), ".earshot-check-")
+	f, err := os.CreateTemp(nearestFolder(filepath.Dir(path)), ".earshot-check-")
 	if err == nil {
 		err = errors.Join(f.Close(), os.Remove(f.Name()))
 	}
@@ -127,8 +127,8 @@ func (c *checker) newStore(spec, name string) {
 	c.say("store", Good, name+" is not there yet; the first start makes it", "", "")
 }
 
-// existing returns the nearest folder above a path that is there, or the path.
-func existing(folder string) string {
+// nearestFolder returns the nearest folder above a path that is there, or the path.
+func nearestFolder(folder string) string {
 	for {
 		if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(folder) == folder {
 			return folder
@@ -173,7 +173,7 @@ func (c *checker) disk() {
 		}
 		return
 	}
-	free, known := freeBytes(existing(filepath.Dir(path)))
+	free, known := freeBytes(nearestFolder(filepath.Dir(path)))
 	if !known {
 		c.say("disk", Unknown, "how much room there is cannot be seen on this system", "", "")
 		return
@@ -182,7 +182,7 @@ func (c *checker) disk() {
 	if info, err := os.Stat(path); err == nil {
 		size = info.Size()
 	}
-	found := fmt.Sprintf("%s free, the store has %s", megabytes(free), megabytes(size))
+	found := fmt.Sprintf("%s free, the store has %s", formatMegabytes(free), formatMegabytes(size))
 	switch {
 	case free < leastRoom:
 		c.say("disk", Bad, found, "the disk is full soon: then every event is refused", "make room")
@@ -193,7 +193,7 @@ func (c *checker) disk() {
 	}
 }
 
-func megabytes(n int64) string {
+func formatMegabytes(n int64) string {
 	if n >= 10<<30 {
 		return fmt.Sprintf("%d GB", n>>30)
 	}
@@ -212,7 +212,7 @@ func (c *checker) retention(channels []earshot.ChannelInfo, was *Rules) {
 			gone++
 		}
 	}
-	if found := "messages are kept " + keeps(rules); gone > 0 {
+	if found := "messages are kept " + formatRetention(rules); gone > 0 {
 		c.say("retention", Poor, found, fmt.Sprintf("the next start erases what is stored of %d channels", gone), "export them before, if that is not meant (earshot export)")
 	} else {
 		c.say("retention", Good, found, "", "")
@@ -256,7 +256,7 @@ func (c *checker) platform(ctx context.Context, channels []string) {
 		}
 		return
 	}
-	if ignored := Ignored(o.Config, ""); ignored != "" {
+	if ignored := IgnoredSettings(o.Config, ""); ignored != "" {
 		found, remedy, _ := strings.Cut(ignored, "; ")
 		c.say("agent", Poor, found, "", remedy)
 	}
@@ -271,7 +271,7 @@ const (
 
 // clock compares the clock with what the servers said that were asked before.
 func (c *checker) clock() {
-	off, ok := c.times.off()
+	off, ok := c.times.clockOffset()
 	found := fmt.Sprintf("it differs by %s from that of the servers that were asked", off.Round(time.Second))
 	switch {
 	case !ok:
@@ -285,15 +285,15 @@ func (c *checker) clock() {
 	}
 }
 
-// times remembers what servers say about the time. It is safe for concurrent use.
-type times struct {
+// serverTimes remembers what servers say about the time. It is safe for concurrent use.
+type serverTimes struct {
 	mu   sync.Mutex // guards what follows
 	told bool
 	best time.Duration // the smallest difference: what is above it was on the way
 }
 
 // client returns a client whose answers tell the time; base may be nil.
-func (t *times) client(base *http.Client) *http.Client {
+func (t *serverTimes) client(base *http.Client) *http.Client {
 	c := http.Client{Timeout: askPatience}
 	if base != nil {
 		c = *base
@@ -302,25 +302,25 @@ func (t *times) client(base *http.Client) *http.Client {
 	if next == nil {
 		next = http.DefaultTransport
 	}
-	c.Transport = watching{next, t}
+	c.Transport = dateTransport{next, t}
 	return &c
 }
 
-// off returns by how much the clock differs; ok is false where nobody told the time.
-func (t *times) off() (d time.Duration, ok bool) {
+// clockOffset returns by how much the clock differs; ok is false where nobody told the time.
+func (t *serverTimes) clockOffset() (d time.Duration, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.best, t.told
 }
 
-// A watching transport reads the date of answers.
-type watching struct {
+// A dateTransport reads the date of answers.
+type dateTransport struct {
 	http.RoundTripper
-	times *times
+	times *serverTimes
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (w watching) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w dateTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	began := time.Now()
 	a, err := w.RoundTripper.RoundTrip(r)
 	if err != nil {

@@ -52,7 +52,7 @@ func TestACheckSaysWhyTheModelWouldNotAnswer(t *testing.T) {
 	status := func(n int) string {
 		return answering(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(n) })
 	}
-	there := modeltest.Scripted(t, thereScript)
+	there := modeltest.StartScripted(t, thereScript)
 	for name, c := range map[string]struct {
 		environ []string
 		state   daemon.FindingState
@@ -224,7 +224,7 @@ func TestAStartAsksTheModelAndDoesNotWaitForIt(t *testing.T) {
 // The calls of each model are counted by result, with their time.
 func TestCallsOfModelsAreCounted(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil, "EARSHOT_HEALTH=127.0.0.1:0")
+	x := newSlackWorld(t, modeltest.StartScripted(t, slackScript), byHTTP, nil, "EARSHOT_HEALTH=127.0.0.1:0")
 	x.start()
 	x.Say(x.general, x.ann, x.at("is it raining?"))
 	x.ends(earshot.TurnDone)
@@ -244,7 +244,7 @@ func TestCallsOfModelsAreCounted(t *testing.T) {
 // What the platform ignores of who the bot is, a start and a check say.
 func TestANameThatThePlatformIgnoresIsSaid(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil, "EARSHOT_AGENT_NAME=scout")
+	x := newSlackWorld(t, modeltest.StartScripted(t, slackScript), byHTTP, nil, "EARSHOT_AGENT_NAME=scout")
 	log := &lines{}
 	x.options.Log = slog.New(slog.NewTextHandler(log, nil))
 	x.start()

@@ -68,14 +68,14 @@ type Daemon struct {
 	// Health is the address of probes and metrics, "" when they are not served.
 	Health string
 
-	shared
+	sharedParts
 	run    []func(context.Context) error // everything that runs until ctx ends
 	closes []func() error                // in the order of opening
 }
 
-// shared is what every part of a daemon may use. It is complete before the
+// sharedParts is what every part of a daemon may use. It is complete before the
 // platform is opened.
-type shared struct {
+type sharedParts struct {
 	options   Options // with defaults
 	store     earshot.Store
 	disk      *storeWatch
@@ -99,7 +99,7 @@ func Open(ctx context.Context, o Options) (*Daemon, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
-	return opened(ctx, o.withDefaults(), withBot)
+	return openDaemon(ctx, o.withDefaults(), withBot)
 }
 
 // OpenSidecar wires a daemon without a platform, a model and a bot: it has the API
@@ -107,24 +107,26 @@ func Open(ctx context.Context, o Options) (*Daemon, error) {
 func OpenSidecar(ctx context.Context, o Options) (*Daemon, error) {
 	o = o.withDefaults()
 	o.Config.API.Listen = cmp.Or(o.Config.API.Listen, config.SidecarListen)
-	return opened(ctx, o, alone)
+	return openDaemon(ctx, o, alone)
 }
 
-// A kind is what sets one kind of daemon apart from another.
-type kind struct {
+// A daemonKind is what sets one kind of daemon apart from another.
+type daemonKind struct {
 	models   func(config.Config) []ModelInfo
 	answers  func(context.Context, Options, earshot.Store, []ModelInfo) (responder, error)
-	platform func(context.Context, shared) (platform, error)
+	platform func(context.Context, sharedParts) (platform, error)
 }
 
 // The kinds of daemons.
 var (
-	withBot = kind{Models, newResponder, func(ctx context.Context, s shared) (platform, error) { return kindOf(s.options.Config).open(ctx, s) }}
-	alone   = kind{func(config.Config) []ModelInfo { return nil }, counting, openAlone}
+	withBot = daemonKind{Models, newResponder, func(ctx context.Context, s sharedParts) (platform, error) {
+		return kindOf(s.options.Config).open(ctx, s)
+	}}
+	alone = daemonKind{func(config.Config) []ModelInfo { return nil }, counting, openAlone}
 )
 
-// opened opens the store of a daemon, and wires it.
-func opened(ctx context.Context, o Options, k kind) (*Daemon, error) {
+// openDaemon opens the store of a daemon, and wires it.
+func openDaemon(ctx context.Context, o Options, k daemonKind) (*Daemon, error) {
 	st, closeStore, err := openStore(ctx, o)
 	if err != nil {
 		return nil, err
@@ -138,7 +140,7 @@ func opened(ctx context.Context, o Options, k kind) (*Daemon, error) {
 	for _, g := range o.Config.Gone {
 		o.Log.Warn("a setting counts for nothing", "setting", g)
 	}
-	d, err := k.open(ctx, o, watched{st, watch}, watch)
+	d, err := k.open(ctx, o, watchedStore{st, watch}, watch)
 	if err != nil {
 		return nil, errors.Join(err, closeStore())
 	}
@@ -147,13 +149,13 @@ func opened(ctx context.Context, o Options, k kind) (*Daemon, error) {
 }
 
 // open wires a daemon over a store that is watched.
-func (k kind) open(ctx context.Context, o Options, st earshot.Store, watch *storeWatch) (_ *Daemon, err error) {
+func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch *storeWatch) (_ *Daemon, err error) {
 	models := k.models(o.Config)
 	keeper := newRetainer(o, st)
 	if err := keeper.Begin(ctx); err != nil {
 		return nil, err
 	}
-	keeper = keeper.over(o)
+	keeper = keeper.withStore(o)
 	st = keeper.store
 	answers, err := k.answers(ctx, o, st, models)
 	if err != nil {
@@ -168,7 +170,7 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store, watch *stor
 	if err != nil {
 		return nil, err
 	}
-	s := shared{
+	s := sharedParts{
 		options: o, store: st, disk: watch, search: found, owner: me.Owner, began: o.Outside.clock(), meters: meters,
 		responder: answers, ended: newBroadcast(), caches: &caches{},
 	}
@@ -212,7 +214,7 @@ func (k kind) open(ctx context.Context, o Options, st earshot.Store, watch *stor
 		Address: fronts[0].Address(), Path: p.path, Token: p.token, TokenGenerated: p.tokenGenerated,
 		API: fronts[1].Address(), Health: fronts[2].Address(),
 		Inspect: me.Inspect, InspectToken: seen.token, InspectGenerated: !seen.token.Empty() && o.Config.Keys.InspectToken.Empty(), Visit: visitLink(me.Inspect, seen.token),
-		shared: s, run: run, closes: []func() error{fronts.Close},
+		sharedParts: s, run: run, closes: []func() error{fronts.Close},
 	}, nil
 }
 
@@ -241,15 +243,15 @@ func (d *Daemon) Close() error {
 	return errors.Join(problems...)
 }
 
-// refused is told of every event that was not taken; it comes again.
-func (s shared) refused(err error) {
+// noteRefused is told of every event that was not taken; it comes again.
+func (s sharedParts) noteRefused(err error) {
 	s.meters.Refused()
 	s.disk.refuses()
 	s.options.Log.Error("an event was not kept; it comes again", "err", err)
 }
 
 // turnEnded is told of every turn that ends in this process.
-func (s shared) turnEnded(r bot.Report) {
+func (s sharedParts) turnEnded(r bot.Report) {
 	s.meters.Turn(r.Turn.State, r.Usage)
 	s.options.Done(r)
 	s.ended.notify()

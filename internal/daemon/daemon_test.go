@@ -84,7 +84,7 @@ func TestItAnswersOverHTTPAndStopsCleanly(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
 	go func() { ran <- d.Run(ctx) }()
-	heard, err := d.Chat.Say(ctx, local.Said{Channel: "general", As: "bob", Text: "@earshot hello"})
+	heard, err := d.Chat.Say(ctx, local.NewMessage{Channel: "general", As: "bob", Text: "@earshot hello"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,16 +19,16 @@ import (
 // openDiscord opens Discord: the adapter is made and asks for the bot's identity,
 // and backfill and the bot are made with it. Where Discord does not answer and the
 // identity is not stored either, these two are made in Run, once it is known.
-func openDiscord(ctx context.Context, s shared) (platform, error) {
+func openDiscord(ctx context.Context, s sharedParts) (platform, error) {
 	service := &discordService{events: &relay{meters: s.meters}, hears: make(chan struct{})}
 	adapter, err := discord.New(service.adapterOptions(s))
 	if err != nil {
 		return platform{}, err
 	}
 	service.adapter = adapter
-	service.link = &link{
-		shared: s, platform: earshot.Discord, title: "Discord", remote: adapter, unreachable: discord.Unreachable,
-		where: service.where, answer: service.answer,
+	service.platformLink = &platformLink{
+		sharedParts: s, platform: earshot.Discord, title: "Discord", remote: adapter, unreachable: discord.IsUnreachable,
+		where: service.describeServers, answer: service.answer,
 	}
 	service.history = newHistories(s, service.backfillOptions)
 	p, err := service.open(ctx)
@@ -41,7 +41,7 @@ func openDiscord(ctx context.Context, s shared) (platform, error) {
 
 // A discordService runs one bot on Discord.
 type discordService struct {
-	*link
+	*platformLink
 	adapter *discord.Platform
 	history *histories
 	events  *relay
@@ -83,7 +83,7 @@ func (s *discordService) openStored(ctx context.Context, who earshot.Identity) e
 	q := earshot.ChannelQuery{Platform: earshot.Discord, Limit: 1}
 	for {
 		if shardOf(s.options.Config.Discord, w) {
-			if err := s.joined(ctx, w); err != nil {
+			if err := s.joinGuild(ctx, w); err != nil {
 				return err
 			}
 		}
@@ -106,9 +106,9 @@ func shardOf(d config.Discord, w earshot.WorkspaceID) bool {
 	return slices.Contains(d.ShardIDs, int((guild>>22)%uint64(d.Shards)))
 }
 
-// joined takes a guild before the first event of it: its history is opened, and the
+// joinGuild takes a guild before the first event of it: its history is opened, and the
 // bot is listed there as an agent.
-func (s *discordService) joined(ctx context.Context, w earshot.WorkspaceID) error {
+func (s *discordService) joinGuild(ctx context.Context, w earshot.WorkspaceID) error {
 	if _, err := s.history.Of(ctx, w); err != nil {
 		return err
 	}
@@ -121,18 +121,18 @@ func (s *discordService) backfillOptions(w earshot.WorkspaceID) backfill.Options
 	o, c := s.options, s.options.Config
 	return backfill.Options{
 		Store: s.store, Source: s.adapter, Platform: earshot.Discord, Workspace: w,
-		Handle:       s.found,
+		Handle:       s.takeFound,
 		Fresh:        missedAge(c.Answer),
 		Tier:         discordTier,
-		ThreadsAlone: !showsChannel(policy(c, o.Policy)),
+		ThreadsAlone: !showsChannel(limitForSlack(c, o.Policy)),
 		Floor:        s.floor,
 		Now:          o.Outside.now(), Log: o.Log,
 	}
 }
 
-// found takes a message that backfill found in history, which does not show whether
+// takeFound takes a message that backfill found in history, which does not show whether
 // its author may ask.
-func (s *discordService) found(ctx context.Context, c earshot.Channel, f backfill.Found) error {
+func (s *discordService) takeFound(ctx context.Context, c earshot.Channel, f backfill.HistoryMessage) error {
 	refused, err := s.adapter.Refused(ctx, c, f.Message.Author.ID)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ var discordTier = backfill.Tier{PerMinute: 120, Burst: 20, Objects: 100, Most: 1
 
 // connection describes the link to Discord.
 func (s *discordService) connection() connection {
-	c := s.link.connection()
+	c := s.platformLink.connection()
 	if !s.adapter.Content() {
 		c.lacks = lacksContent
 	}
@@ -158,8 +158,8 @@ func (s *discordService) connection() connection {
 // lacksContent says what is missing where the application may not read messages.
 const lacksContent = "without MESSAGE_CONTENT: only messages that mention the bot, and direct messages, are read (docs/discord.md)"
 
-// where says in which servers the bot is, for people, and what it needs.
-func (s *discordService) where(ctx context.Context) string {
+// describeServers says in which servers the bot is, for people, and what it needs.
+func (s *discordService) describeServers(ctx context.Context) string {
 	const named = 5
 	list, err := s.adapter.Guilds(ctx, named+1)
 	place := "on Discord"
@@ -168,9 +168,9 @@ func (s *discordService) where(ctx context.Context) string {
 	case len(list) == 0:
 		place = "on Discord, in no server yet; invite it: " + discord.InviteURL(s.adapter.Application())
 	case len(list) > named:
-		place = fmt.Sprintf("on Discord, in %s and further servers", names(list[:named]))
+		place = fmt.Sprintf("on Discord, in %s and further servers", joinGuildNames(list[:named]))
 	default:
-		place = "on Discord, in " + names(list)
+		place = "on Discord, in " + joinGuildNames(list)
 	}
 	if !s.adapter.Content() {
 		place += "; " + lacksContent
@@ -178,8 +178,8 @@ func (s *discordService) where(ctx context.Context) string {
 	return place
 }
 
-// names lists servers.
-func names(list []discord.Guild) string {
+// joinGuildNames writes the names of servers as a list.
+func joinGuildNames(list []discord.Guild) string {
 	var out []string
 	for _, g := range list {
 		out = append(out, g.Name)
@@ -213,7 +213,7 @@ const (
 // fetchReferences loads what messages near the anchor reply to, and what those reply
 // to in turn, where the store does not know it.
 func (s *discordService) fetchReferences(ctx context.Context, at bot.Place) error {
-	of := policy(s.options.Config, s.options.Policy)
+	of := limitForSlack(s.options.Config, s.options.Policy)
 	asked := map[earshot.MessageID]bool{}
 	for range referenceRounds {
 		list, err := gather.Unknown(ctx, s.store, at.Channel, at.Anchor, of, mostReferences)

@@ -18,7 +18,7 @@ var longAnswer = strings.Repeat("The import reads one row after another and stop
 // TestDiscord runs the real daemon on a fake Discord.
 func TestDiscord(t *testing.T) {
 	t.Parallel()
-	discordScenarios(t, modeltest.Scripted(t, discordScript()))
+	discordScenarios(t, modeltest.StartScripted(t, discordScript()))
 }
 
 // TestDiscordWithAimock answers on the fake Discord with the model server that was
@@ -102,12 +102,12 @@ func longChain(t *testing.T, server string) {
 	long := time.Now().Add(-30 * 24 * time.Hour)
 	old, text := "", func(i int) string { return fmt.Sprintf("old link %d.", i) }
 	for i := range 30 {
-		old = x.Post(discord.Said{
+		old = x.Post(discord.PostedMessage{
 			Channel: x.general, User: []string{x.ann, x.bob}[i%2], Reply: old, Text: text(i), Mute: true, At: long.Add(time.Duration(i) * time.Minute),
 		})
 	}
 	for i := range 1200 {
-		x.Post(discord.Said{Channel: x.general, User: x.cyd, Text: fmt.Sprintf("noise %d.", i), Mute: true, At: long.Add(time.Hour + time.Duration(i)*time.Minute)})
+		x.Post(discord.PostedMessage{Channel: x.general, User: x.cyd, Text: fmt.Sprintf("noise %d.", i), Mute: true, At: long.Add(time.Hour + time.Duration(i)*time.Minute)})
 	}
 	x.start()
 	heard := x.Say(x.general, x.ann, "link 0.")
@@ -167,7 +167,7 @@ func forwarded(t *testing.T, server string) {
 	x := newDiscordWorld(t, server, nil)
 	other := x.AddChannel(discord.Channel{Name: "vendor"})
 	x.start()
-	from := x.Post(discord.Said{Channel: other, User: x.bob, Text: "we see it in our region too, <@" + x.self + ">", Mute: true})
+	from := x.Post(discord.PostedMessage{Channel: other, User: x.bob, Text: "we see it in our region too, <@" + x.self + ">", Mute: true})
 	x.Forward(x.general, x.ann, other, from)
 	x.ask(x.general, x.cyd, "what did the vendor say?")
 	got := x.withoutTimes(x.prompt())
@@ -343,8 +343,8 @@ func allowed(t *testing.T, server string) {
 	x.settled()
 	x.stop()
 	x.ForgetSessions()
-	missed := x.Post(discord.Said{Channel: x.general, User: x.cyd, Text: x.at("did you miss me?"), Mute: true})
-	found := x.Post(discord.Said{Channel: x.general, User: x.ann, Text: x.at("did you miss a role?"), Mute: true})
+	missed := x.Post(discord.PostedMessage{Channel: x.general, User: x.cyd, Text: x.at("did you miss me?"), Mute: true})
+	found := x.Post(discord.PostedMessage{Channel: x.general, User: x.ann, Text: x.at("did you miss a role?"), Mute: true})
 	x.start()
 	x.ends(earshot.TurnDone)
 	x.wantAnswers(x.general, found, "Noted.")

@@ -25,7 +25,7 @@ import (
 // TestDiscordFaults injects faults on Discord's side and kills the daemon.
 func TestDiscordFaults(t *testing.T) {
 	t.Parallel()
-	server := modeltest.Scripted(t, script, discordScript())
+	server := modeltest.StartScripted(t, script, discordScript())
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, server string)
@@ -153,8 +153,8 @@ func invalidSession(t *testing.T, server string) {
 	x.ask(x.general, x.ann, "shall we begin?")
 	x.settled()
 	x.stop()
-	x.Post(discord.Said{Channel: x.general, User: x.bob, Text: "we have begun", Mute: true})
-	missed := x.Post(discord.Said{Channel: x.general, User: x.bob, Text: x.at("did you hear?"), Mute: true})
+	x.Post(discord.PostedMessage{Channel: x.general, User: x.bob, Text: "we have begun", Mute: true})
+	missed := x.Post(discord.PostedMessage{Channel: x.general, User: x.bob, Text: x.at("did you hear?"), Mute: true})
 	x.ForgetSessions()
 	x.start()
 	x.ends(earshot.TurnDone)
@@ -181,7 +181,7 @@ func tookBackUnheard(t *testing.T, server string) {
 	x.stop()
 	x.Unreact(x.general, id, x.bob, "👍")
 	x.Unreact(x.general, id, x.cyd, "🎉")
-	x.Post(discord.Said{Channel: x.general, User: x.bob, Text: x.at("did you see?"), Mute: true})
+	x.Post(discord.PostedMessage{Channel: x.general, User: x.bob, Text: x.at("did you see?"), Mute: true})
 	x.ForgetSessions()
 	x.start()
 	x.ends(earshot.TurnDone)

@@ -10,7 +10,7 @@ import (
 )
 
 // adapterOptions configure the adapter of a daemon, which passes what it hears on.
-func (s *discordService) adapterOptions(of shared) discord.Options {
+func (s *discordService) adapterOptions(of sharedParts) discord.Options {
 	x := of.options.Outside
 	o := discordSettings(of.options.Config)
 	o.Store, o.Log = of.store, of.options.Log
@@ -21,7 +21,7 @@ func (s *discordService) adapterOptions(of shared) discord.Options {
 		o.Dialer = &websocket.Dialer{NetDialContext: x.Dial}
 	}
 	o.Up = sync.OnceFunc(func() { close(s.hears) })
-	o.Acknowledged, o.Refused, o.Missed, o.Left, o.Joined = of.meters.Acknowledged, of.refused, s.events.missed, s.events.left, s.joined
+	o.Acknowledged, o.Refused, o.Missed, o.Left, o.Joined = of.meters.Acknowledged, of.noteRefused, s.events.noteMissed, s.events.leaveChannel, s.joinGuild
 	return o
 }
 

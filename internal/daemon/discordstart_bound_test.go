@@ -29,7 +29,7 @@ func TestADiscordStartReadsNoChannelsOfOthers(t *testing.T) {
 			}
 		}
 	}
-	x := newDiscordWorld(t, modeltest.Scripted(t, discordScript()), &discord.Options{Unlimited: true})
+	x := newDiscordWorld(t, modeltest.StartScripted(t, discordScript()), &discord.Options{Unlimited: true})
 	x.options.Store = st
 	st.Reset(nil)
 	x.start()
@@ -39,5 +39,5 @@ func TestADiscordStartReadsNoChannelsOfOthers(t *testing.T) {
 			t.Errorf("of workspace %s nothing says that something may be missing: %v", w, err)
 		}
 	}
-	countedstore.Bound{Calls: 150, Rows: 100}.Check(t, st, "a start")
+	countedstore.CallBound{Calls: 150, Rows: 100}.Check(t, st, "a start")
 }

@@ -18,7 +18,7 @@ import (
 // whether or not an earlier start has stored the bot's identity.
 func TestDiscordIsUnreachableAtTheStart(t *testing.T) {
 	t.Parallel()
-	server := modeltest.Scripted(t, discordScript())
+	server := modeltest.StartScripted(t, discordScript())
 	for name, faults := range map[string][]discord.Fault{
 		"503":      {{Kind: discord.ServerError, Status: http.StatusServiceUnavailable}},
 		"it hangs": {{Kind: discord.HungResponse, On: "get_my_user"}, {Kind: discord.ServerError}},
@@ -41,7 +41,7 @@ func TestDiscordIsUnreachableAtTheStart(t *testing.T) {
 				x.Inject(discord.Fault{Kind: discord.CloseSocket, On: "IDENTIFY"})
 				x.options.Patience = 50 * time.Millisecond
 				x.run()
-				q := x.Post(discord.Said{Channel: x.general, User: x.ann, Text: x.at("is it raining?"), Mute: true})
+				q := x.Post(discord.PostedMessage{Channel: x.general, User: x.ann, Text: x.at("is it raining?"), Mute: true})
 				status, body := x.get("/healthz", "")
 				if status != http.StatusOK || !strings.HasPrefix(body, "ok\ndiscord: unreachable since ") {
 					t.Errorf("healthz: %d %q, want 200 and since when Discord is unreachable", status, body)
@@ -103,7 +103,7 @@ func TestADiscordStartSaysWhereTheBotIs(t *testing.T) {
 // and each question is answered once.
 func TestDiscordShardsOverOneStore(t *testing.T) {
 	t.Parallel()
-	server := modeltest.Scripted(t, discordScript())
+	server := modeltest.StartScripted(t, discordScript())
 	x := newDiscordWorld(t, server, &discord.Options{Shards: 2}, "EARSHOT_DISCORD_SHARDS=2", "EARSHOT_ANSWER_EACH=true")
 	// A guild's shard is its id, without the 22 bits that count, modulo the shards.
 	var guilds []string

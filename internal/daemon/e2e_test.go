@@ -74,13 +74,13 @@ func ask(said string) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.Chat.Say(ctx, local.Said{Channel: "general", As: "ann", Text: "staging listens on port 4242"})
+	_, err = d.Chat.Say(ctx, local.NewMessage{Channel: "general", As: "ann", Text: "staging listens on port 4242"})
 	if err != nil {
 		return errors.Join(err, d.Close())
 	}
 	ran := make(chan error, 1)
 	go func() { ran <- d.Run(ctx) }()
-	heard, err := d.Chat.Say(ctx, local.Said{Channel: "general", As: "bob", Text: said})
+	heard, err := d.Chat.Say(ctx, local.NewMessage{Channel: "general", As: "bob", Text: said})
 	if err == nil {
 		err = d.Wait(ctx, heard.Turn)
 	}
@@ -92,7 +92,7 @@ func ask(said string) error {
 // provider: the server in Go, and aimock where Node is installed.
 func TestEndToEnd(t *testing.T) {
 	t.Parallel()
-	t.Run("scripted", func(t *testing.T) { endToEndWith(t, modeltest.Scripted) })
+	t.Run("scripted", func(t *testing.T) { endToEndWith(t, modeltest.StartScripted) })
 	t.Run("aimock", func(t *testing.T) { endToEndWith(t, modeltest.Aimock) })
 }
 
@@ -173,7 +173,7 @@ func startWith(t *testing.T, environ []string) running {
 // none.
 func (d running) say(t *testing.T, channel, as, text string) earshot.TurnID {
 	t.Helper()
-	heard, err := d.Chat.Say(d.ctx, local.Said{Channel: channel, As: as, Text: text})
+	heard, err := d.Chat.Say(d.ctx, local.NewMessage{Channel: channel, As: as, Text: text})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ import (
 // encodeLimit ends a request that hangs. A server that loads its model first takes long.
 const encodeLimit = 2 * time.Minute
 
-// encoder makes the configured encoder; nil where none is.
-func encoder(c config.Config) (*embed.Encoder, error) {
+// newEncoder makes the configured encoder; nil where none is.
+func newEncoder(c config.Config) (*embed.Encoder, error) {
 	e := c.Search.Embeddings
 	if e.Model == "" {
 		return nil, nil
@@ -38,21 +38,21 @@ func encoder(c config.Config) (*embed.Encoder, error) {
 // configured. failed is told what went wrong with that.
 func NewSearcher(c config.Config, st earshot.Store, failed func(error)) (*search.Searcher, error) {
 	o := &search.Options{MaxBytes: int64(c.Limits.SearchMB) << 20}
-	e, err := encoder(c)
+	e, err := newEncoder(c)
 	if err != nil {
 		return nil, err
 	}
 	if e != nil {
-		o.Meaning = &search.Meaning{Encoder: patient{e}, Store: st, Failed: failed}
+		o.Meaning = &search.Meaning{Encoder: timedEncoder{e}, Store: st, Failed: failed}
 	}
 	return search.New(st, o), nil
 }
 
-// patient is an encoder whose requests end.
-type patient struct{ *embed.Encoder }
+// timedEncoder is an encoder whose requests end.
+type timedEncoder struct{ *embed.Encoder }
 
 // Encode implements [search.Encoder].
-func (p patient) Encode(ctx context.Context, texts []string, queries bool) ([][]float32, error) {
+func (p timedEncoder) Encode(ctx context.Context, texts []string, queries bool) ([][]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, encodeLimit)
 	defer cancel()
 	return p.Encoder.Encode(ctx, texts, queries)
@@ -68,7 +68,7 @@ func (o Options) newSearch(st earshot.Store, count func()) (*search.Searcher, er
 
 // embeddings looks at the encoder.
 func (c *checker) embeddings(ctx context.Context) {
-	e, err := encoder(c.options.Config)
+	e, err := newEncoder(c.options.Config)
 	if err != nil {
 		c.say("embeddings", Bad, err.Error(), "the bot does not start", "")
 		return
@@ -77,7 +77,7 @@ func (c *checker) embeddings(ctx context.Context) {
 		return
 	}
 	began := time.Now()
-	vectors, err := patient{e}.Encode(ctx, []string{"hello"}, true)
+	vectors, err := timedEncoder{e}.Encode(ctx, []string{"hello"}, true)
 	if err != nil {
 		c.say("embeddings", Poor, err.Error(), "questions are searched by their words alone", "see that search.embeddings.url is right and its server runs")
 		return

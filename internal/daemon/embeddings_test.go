@@ -69,7 +69,7 @@ func TestABotSearchesByMeaning(t *testing.T) {
 	go func() { ran <- d.Run(ctx) }()
 
 	const found = "every gateway returned 502 until Kim rolled the certificates back"
-	if _, err := d.Chat.Say(ctx, local.Said{Channel: "general", As: "bob", Text: found}); err != nil {
+	if _, err := d.Chat.Say(ctx, local.NewMessage{Channel: "general", As: "bob", Text: found}); err != nil {
 		t.Fatal(err)
 	}
 	scope := earshot.Scope{Platform: earshot.Local, Workspace: "local", Channel: "general"}
@@ -85,7 +85,7 @@ func TestABotSearchesByMeaning(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func() (shown bool) {
-		heard, err := d.Chat.Say(ctx, local.Said{Channel: "general", As: "bob", Text: "@earshot who ended our outage?"})
+		heard, err := d.Chat.Say(ctx, local.NewMessage{Channel: "general", As: "bob", Text: "@earshot who ended our outage?"})
 		if err == nil {
 			err = d.Wait(ctx, heard.Turn)
 		}

@@ -54,7 +54,7 @@ func nothingIsLeft(t *testing.T, spec string) {
 	if spec != "" {
 		environ, contents = append(environ, "EARSHOT_DB="+spec), "blob"
 	}
-	x := newSlackWorld(t, modeltest.Scripted(t, quotingScript(t, n)), byHTTP, nil, environ...)
+	x := newSlackWorld(t, modeltest.StartScripted(t, quotingScript(t, n)), byHTTP, nil, environ...)
 	if spec == "" {
 		spec = "sqlite:" + x.db
 	}
@@ -291,7 +291,7 @@ func (x *slackWorld) outside(channel, anchor, owner, word string) {
 		session := []earshot.SessionEntry{{Role: earshot.User, Text: "session of " + word}}
 		d, err := st.OpenDraft(ctx, earshot.Draft{
 			Conversation: id, Anchor: earshot.MessageID(anchor), Opener: owner, Expires: earshot.TimeOf(time.Now().Add(time.Hour)),
-			Prompt: earshot.Prompt{Input: []byte("input of " + word), Hash: "hash"}, Turn: earshot.Turn{Session: session, Names: []earshot.Named{{ID: earshot.AuthorID(owner), Name: word}}},
+			Prompt: earshot.Prompt{Input: []byte("input of " + word), Hash: "hash"}, Turn: earshot.Turn{Session: session, Names: []earshot.SessionName{{ID: earshot.AuthorID(owner), Name: word}}},
 		})
 		if err == nil && i == 0 {
 			_, err = st.CommitDraft(ctx, d.ID, d.Turn, earshot.TimeOf(time.Now()))

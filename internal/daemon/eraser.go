@@ -50,7 +50,7 @@ func (c *caches) clear() {
 // Run looks at the start and then every eraseEvery, until ctx ends. A store that
 // fails is no reason to stop answering.
 func (e *eraser) Run(ctx context.Context) error {
-	return every(ctx, eraseEvery, func(ctx context.Context) {
+	return runEvery(ctx, eraseEvery, func(ctx context.Context) {
 		_, err := erasure.Resume(ctx, e.store, &erasure.Options{Log: e.log})
 		if err == nil {
 			err = errors.Join(e.clearCaches(ctx), erasure.Scrub(ctx, e.store, 0))

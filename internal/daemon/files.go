@@ -12,10 +12,10 @@ import (
 	"github.com/earshot-ai/earshot/platform/media"
 )
 
-// files fetches the files that people share on a platform; nil where the
+// newFiles returns what fetches the files that people share on a platform; nil where the
 // adapter cannot open files. A host that replaces a platform's API may serve the
 // platform's files too.
-func files(c config.Config, p bot.Platform) bot.Files {
+func newFiles(c config.Config, p bot.Platform) bot.Files {
 	o, ok := p.(media.Opener)
 	if !ok {
 		return nil

@@ -54,7 +54,7 @@ func (f fronts) Run(ctx context.Context) error {
 	for _, one := range f {
 		parts = append(parts, one.Run)
 	}
-	return together(ctx, parts...)
+	return runTogether(ctx, parts...)
 }
 
 // Close closes all of them.

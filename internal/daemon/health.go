@@ -14,7 +14,7 @@ import (
 )
 
 // healthHandler serves probes and metrics, for an address of their own.
-func healthHandler(s shared, p platform) http.Handler {
+func healthHandler(s sharedParts, p platform) http.Handler {
 	mux := http.NewServeMux()
 	probes{store: s.store, disk: s.disk, connection: p.connection, log: s.options.Log}.addTo(mux)
 	mux.Handle("GET /metrics", s.meters.Handler(metrics.Sources{

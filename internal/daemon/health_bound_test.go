@@ -24,7 +24,7 @@ func TestAmongManyChannelsTheHealthPageIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	st := countedstore.Crowd(t, file, countedstore.Many())
+	st := countedstore.Crowd(t, file, countedstore.CrowdSize())
 	countedstore.Queue(t, file, 200)
 	c, err := config.Load("", []string{"EARSHOT_API=127.0.0.1:0", "EARSHOT_INSPECT=127.0.0.1:0"})
 	if err != nil {
@@ -59,6 +59,6 @@ func TestAmongManyChannelsTheHealthPageIsBounded(t *testing.T) {
 		if res.Body.Close(); res.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d", path, res.StatusCode)
 		}
-		countedstore.Bound{Calls: 150, Rows: 400}.Check(t, st, path)
+		countedstore.CallBound{Calls: 150, Rows: 400}.Check(t, st, path)
 	}
 }

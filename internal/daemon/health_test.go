@@ -73,7 +73,7 @@ const usageScript = `{"fixtures": [
 
 // TestMetricsOnSlack reads the metrics after one turn, over both transports.
 func TestMetricsOnSlack(t *testing.T) {
-	server := modeltest.Scripted(t, usageScript)
+	server := modeltest.StartScripted(t, usageScript)
 	transports(t, func(t *testing.T, by transport) {
 		x := newSlackWorld(t, server, by, nil, "EARSHOT_HEALTH=127.0.0.1:0")
 		x.options.Version = "1.2.3"
@@ -169,7 +169,7 @@ func (l *lines) String() string {
 // stops, and how long the stop took.
 func TestAStopIsLogged(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil)
+	x := newSlackWorld(t, modeltest.StartScripted(t, slackScript), byHTTP, nil)
 	log := &lines{}
 	x.options.Log = slog.New(slog.NewTextHandler(log, nil))
 	x.start()

@@ -7,24 +7,24 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A hearing tells whether this process has heard all of a channel that is not stored.
+// A hearingTracker tells whether this process has heard all of a channel that is not stored.
 // Slack gives each event to one of the processes that listen, and such a channel's
 // messages, edits and deletions are in the memory of that one only. While another
 // process runs, and once after it has ended, the platform is asked anew for each
 // turn.
-type hearing struct {
-	shared
+type hearingTracker struct {
+	sharedParts
 	mu   sync.Mutex // guards read
 	read map[earshot.Scope]earshot.Time
 }
 
-func newHearing(s shared) *hearing {
-	return &hearing{shared: s, read: map[earshot.Scope]earshot.Time{}}
+func newHearing(s sharedParts) *hearingTracker {
+	return &hearingTracker{sharedParts: s, read: map[earshot.Scope]earshot.Time{}}
 }
 
 // partial reports whether other processes may have heard what this one has not, of a
 // channel that is not stored, since this was asked last.
-func (h *hearing) partial(ctx context.Context, s earshot.Scope) bool {
+func (h *hearingTracker) partial(ctx context.Context, s earshot.Scope) bool {
 	if !h.options.Config.Retention.Of(s).None {
 		return false
 	}

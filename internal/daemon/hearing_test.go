@@ -20,7 +20,7 @@ func TestWhoHasHeardAll(t *testing.T) {
 	}
 	defer st.Close()
 	keep := config.Retention{Days: config.KeepForever, Keep: []config.Retaining{{Channel: "C1", Days: config.KeepNone}}}
-	h := newHearing(shared{options: Options{Config: config.Config{Retention: keep}}, store: st, owner: "me"})
+	h := newHearing(sharedParts{options: Options{Config: config.Config{Retention: keep}}, store: st, owner: "me"})
 	scope := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
 	beats := func(owner string, ended bool) {
 		t.Helper()

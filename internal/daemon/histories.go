@@ -17,7 +17,7 @@ import (
 // [backfill.Filler], which is opened at the start or when the workspace is first heard of.
 // It is safe for concurrent use.
 type histories struct {
-	hearing *hearing // of channels that are not stored
+	hearing *hearingTracker // of channels that are not stored
 	options func(earshot.WorkspaceID) backfill.Options
 
 	mu      sync.Mutex // guards what follows
@@ -31,13 +31,13 @@ type histories struct {
 type history struct {
 	opening chan struct{} // a semaphore of one
 	filler  *backfill.Filler
-	missed  []period // told while the filler was being opened
+	missed  []missedPeriod // told while the filler was being opened
 }
 
-// A period is a time in which events may have been missed.
-type period struct{ from, to time.Time }
+// A missedPeriod is a time in which events may have been missed.
+type missedPeriod struct{ from, to time.Time }
 
-func newHistories(s shared, options func(earshot.WorkspaceID) backfill.Options) *histories {
+func newHistories(s sharedParts, options func(earshot.WorkspaceID) backfill.Options) *histories {
 	return &histories{hearing: newHearing(s), options: options, entries: map[earshot.WorkspaceID]*history{}, wake: make(chan struct{}, 1)}
 }
 
@@ -130,7 +130,7 @@ func (h *histories) Missed(from, to time.Time) {
 	defer h.mu.Unlock()
 	for _, x := range h.entries {
 		if x.filler == nil {
-			x.missed = append(x.missed, period{from, to})
+			x.missed = append(x.missed, missedPeriod{from, to})
 		} else {
 			x.filler.Missed(from, to)
 		}

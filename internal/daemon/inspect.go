@@ -23,13 +23,13 @@ type inspector struct {
 }
 
 // inspector makes the web page, over the same reader as the API.
-func (s shared) inspector(p platform) inspector {
+func (s sharedParts) inspector(p platform) inspector {
 	o, c := s.options, s.options.Config
 	if c.Inspect.Listen == "" {
 		return inspector{}
 	}
 	var x inspector
-	open := o.InspectOpen && config.Loopback(c.Inspect.Listen)
+	open := o.InspectOpen && config.IsLoopback(c.Inspect.Listen)
 	if x.token = c.Keys.InspectToken; x.token.Empty() && !open {
 		x.token = secret.New(rand.Text())
 	}

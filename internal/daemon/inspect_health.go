@@ -21,17 +21,17 @@ const maxLooked = 100
 
 // health returns how this daemon is, for the inspector. A store that does not answer
 // is a part of what it says, and no error.
-func (s shared) health(ctx context.Context, p platform) (inspect.Health, error) {
+func (s sharedParts) health(ctx context.Context, p platform) (inspect.Health, error) {
 	now := s.options.Outside.clock()
 	h := inspect.Health{
-		At: earshot.TimeOf(now), Version: s.options.Version, Since: earshot.TimeOf(s.began), Keeps: keeps(s.options.Config.Retention),
+		At: earshot.TimeOf(now), Version: s.options.Version, Since: earshot.TimeOf(s.began), Keeps: formatRetention(s.options.Config.Retention),
 		Turns: inspect.Waiting{States: map[earshot.TurnState]int{}}, Models: []inspect.ModelCalls{}, Replicas: []inspect.Replica{}, APICalls: []inspect.APICalls{}, Gaps: []inspect.Gap{},
 	}
 	if spec := s.options.Config.Store; spec != "" {
-		h.Store.Name = store.Shown(spec)
+		h.Store.Name = store.RedactSpec(spec)
 	}
 	if c := p.connection(); c.platform != "" {
-		h.Platform = inspect.Reached{Name: c.platform, State: c.state(), Lacks: c.lacks}
+		h.Platform = inspect.LinkHealth{Name: c.platform, State: c.state(), Lacks: c.lacks}
 		if c.down {
 			h.Platform.Since = earshot.TimeOf(c.since)
 		}
@@ -61,7 +61,7 @@ func (s shared) health(ctx context.Context, p platform) (inspect.Health, error) 
 const healthWait = 3 * time.Second
 
 // healthOfStore reads what the store has.
-func (s shared) healthOfStore(ctx context.Context, h *inspect.Health) error {
+func (s sharedParts) healthOfStore(ctx context.Context, h *inspect.Health) error {
 	began := time.Now()
 	list, err := Presences(ctx, s.store)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s shared) healthOfStore(ctx context.Context, h *inspect.Health) error {
 }
 
 // oldest returns the unfinished turn that has waited longest; nil when there is none.
-func (s shared) oldest(ctx context.Context) (*earshot.QueuedTurn, error) {
+func (s sharedParts) oldest(ctx context.Context) (*earshot.QueuedTurn, error) {
 	unfinished := slices.DeleteFunc(earshot.TurnStates(), earshot.TurnState.Final)
 	list, err := s.store.QueuedTurns(ctx, earshot.TurnQuery{States: unfinished, Oldest: true, Limit: 1})
 	if err != nil || len(list) == 0 {
@@ -101,7 +101,7 @@ func (s shared) oldest(ctx context.Context) (*earshot.QueuedTurn, error) {
 }
 
 // apiCalls sums the calls of this hour and of the one before, the most refused first.
-func (s shared) apiCalls(ctx context.Context) ([]inspect.APICalls, error) {
+func (s sharedParts) apiCalls(ctx context.Context) ([]inspect.APICalls, error) {
 	counts, err := s.store.Calls(ctx, earshot.TimeOf(s.options.Outside.clock().Add(-time.Hour).Truncate(time.Hour)))
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (s shared) apiCalls(ctx context.Context) ([]inspect.APICalls, error) {
 }
 
 // gaps finds channels of which something is missing.
-func (s shared) gaps(ctx context.Context, h *inspect.Health) error {
+func (s sharedParts) gaps(ctx context.Context, h *inspect.Health) error {
 	channels, more, err := s.reader.RecentChannels(ctx, access.Principal{ID: "local:health", Kind: access.Local, ReadOnly: true}, maxLooked)
 	if err != nil {
 		return err
@@ -152,9 +152,9 @@ func (s shared) gaps(ctx context.Context, h *inspect.Health) error {
 	return nil
 }
 
-// keeps says how long messages are kept.
-func keeps(r config.Retention) string {
-	s := kept(r.Days)
+// formatRetention says how long messages are kept.
+func formatRetention(r config.Retention) string {
+	s := formatRetentionDays(r.Days)
 	if n := len(r.Keep); n == 1 {
 		s += "; one workspace or channel has a rule of its own"
 	} else if n > 1 {
@@ -163,7 +163,7 @@ func keeps(r config.Retention) string {
 	return s
 }
 
-func kept(days string) string {
+func formatRetentionDays(days string) string {
 	switch strings.TrimSpace(days) {
 	case config.KeepForever, "":
 		return "forever"

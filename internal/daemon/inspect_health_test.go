@@ -18,7 +18,7 @@ import (
 // and looks at the daemon's page.
 func TestTheInspectorShowsWhatWasSentAndHowTheProcessIs(t *testing.T) {
 	t.Parallel()
-	p := endToEnd{server: modeltest.Scripted(t, script), provider: "anthropic", url: "ANTHROPIC_BASE_URL", key: "ANTHROPIC_API_KEY"}
+	p := endToEnd{server: modeltest.StartScripted(t, script), provider: "anthropic", url: "ANTHROPIC_BASE_URL", key: "ANTHROPIC_API_KEY"}
 	w := p.wire(t, "x-aimock-chaos-ratelimit: 1")
 	d := startWith(t, append(p.environ(w, filepath.Join(t.TempDir(), "e.db")), "EARSHOT_INSPECT=127.0.0.1:0"))
 	missing := earshot.Coverage{State: earshot.Missing, From: 5, To: 9}

@@ -31,12 +31,12 @@ type remote interface {
 	Down() (since time.Time, down bool)
 }
 
-// A link holds one bot on a platform behind a network. At the start the platform
+// A platformLink holds one bot on a platform behind a network. At the start the platform
 // says who the bot is; where it does not answer, the store does; and where neither
 // knows, the platform is asked until it answers, and what needs to know it is made
 // only then.
-type link struct {
-	shared
+type platformLink struct {
+	sharedParts
 	platform earshot.Platform
 	title    string // of the platform, for people
 	remote
@@ -52,7 +52,7 @@ type link struct {
 
 // open finds out who the bot is, and returns the platform without what is served
 // over HTTP. The error is one of the token or the configuration.
-func (l *link) open(ctx context.Context) (platform, error) {
+func (l *platformLink) open(ctx context.Context) (platform, error) {
 	at, err := l.identify(ctx)
 	if err != nil {
 		return platform{}, err
@@ -70,24 +70,24 @@ func (l *link) open(ctx context.Context) (platform, error) {
 }
 
 // begin makes what answers.
-func (l *link) begin(ctx context.Context) ([]func(context.Context) error, error) {
+func (l *platformLink) begin(ctx context.Context) ([]func(context.Context) error, error) {
 	run, err := l.answer(ctx)
 	l.known.Store(err == nil)
 	if err == nil {
-		l.begins()
+		l.reportIgnored()
 	}
 	return run, err
 }
 
 // connection describes the link.
-func (l *link) connection() connection {
+func (l *platformLink) connection() connection {
 	c := connection{platform: string(l.platform), known: l.known.Load()}
 	c.since, c.down = l.Down()
 	return c
 }
 
-// An identified says who the bot is, as far as it is known at the start.
-type identified struct {
+// A knownIdentity says who the bot is, as far as it is known at the start.
+type knownIdentity struct {
 	identity  earshot.Identity
 	location  string // for people
 	known     bool   // from the platform or from the store
@@ -96,55 +96,55 @@ type identified struct {
 
 // identify asks the platform who the bot is, and the store where the platform does
 // not answer. The error is one of the token or the configuration.
-func (l *link) identify(ctx context.Context) (identified, error) {
+func (l *platformLink) identify(ctx context.Context) (knownIdentity, error) {
 	soon, cancel := context.WithTimeout(ctx, l.options.Patience)
 	defer cancel()
 	err := l.Enter(soon)
 	switch {
 	case err == nil:
 		who := l.identity()
-		return identified{who, l.location(soon, who), true, true}, nil
+		return knownIdentity{who, l.location(soon, who), true, true}, nil
 	case ctx.Err() != nil:
-		return identified{}, ctx.Err()
+		return knownIdentity{}, ctx.Err()
 	case soon.Err() != nil: // the platform, or the store after it, was slow
 	case !l.unreachable(err):
-		return identified{}, err
+		return knownIdentity{}, err
 	}
 	l.options.Log.Warn("the platform is unreachable; it is asked again until it answers", "platform", l.platform, "err", err)
 	known, err := l.Recall(ctx)
 	if err != nil {
-		return identified{}, err
+		return knownIdentity{}, err
 	}
 	if !known {
 		who := earshot.Identity{Name: l.options.Config.Agent.Name}
-		return identified{who, l.title + " does not answer: it is asked again until it does", false, false}, nil
+		return knownIdentity{who, l.title + " does not answer: it is asked again until it does", false, false}, nil
 	}
 	who := l.identity()
-	return identified{who, l.location(soon, who) + ", as it was at the last start: " + l.title + " does not answer", true, false}, nil
+	return knownIdentity{who, l.location(soon, who) + ", as it was at the last start: " + l.title + " does not answer", true, false}, nil
 }
 
 // identity returns who the bot is by the platform, with the aliases that an operator
 // set.
-func (l *link) identity() earshot.Identity {
+func (l *platformLink) identity() earshot.Identity {
 	who := l.Identity()
-	who.Aliases = slices.Concat(who.Aliases, aliases(l.options.Config))
+	who.Aliases = slices.Concat(who.Aliases, ownAliases(l.options.Config))
 	return who
 }
 
-// begins says what of the configuration the platform ignores.
-func (l *link) begins() {
-	if ignored := Ignored(l.options.Config, l.Identity().Name); ignored != "" {
+// reportIgnored says what of the configuration the platform ignores.
+func (l *platformLink) reportIgnored() {
+	if ignored := IgnoredSettings(l.options.Config, l.Identity().Name); ignored != "" {
 		l.options.Log.Warn("a setting is ignored", "platform", l.platform, "why", ignored)
 	}
 }
 
-func (l *link) location(ctx context.Context, who earshot.Identity) string {
+func (l *platformLink) location(ctx context.Context, who earshot.Identity) string {
 	return fmt.Sprintf("it is @%s %s", who.Name, l.where(ctx))
 }
 
 // answerOnceKnown waits until the platform says who the bot is, and then runs all
 // that needs to know it.
-func (l *link) answerOnceKnown(ctx context.Context) error {
+func (l *platformLink) answerOnceKnown(ctx context.Context) error {
 	if err := l.retryIdentify(ctx); err != nil {
 		return err
 	}
@@ -159,12 +159,12 @@ func (l *link) answerOnceKnown(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return together(ctx, append(run, l.Probe)...)
+	return runTogether(ctx, append(run, l.Probe)...)
 }
 
 // probe asks the platform who the bot is where it has not confirmed that yet, and
 // then for a sign of life whenever it does not answer.
-func (l *link) probe(ctx context.Context, confirmed bool) error {
+func (l *platformLink) probe(ctx context.Context, confirmed bool) error {
 	if !confirmed {
 		if err := l.retryIdentify(ctx); err != nil {
 			return err
@@ -176,7 +176,7 @@ func (l *link) probe(ctx context.Context, confirmed bool) error {
 // retryIdentify asks the platform who the bot is until it answers. The error is one
 // of the token or the configuration, or ctx's. While the store fails, which the
 // storeWatch tells of, the platform is asked again too: what it says is to be kept.
-func (l *link) retryIdentify(ctx context.Context) error {
+func (l *platformLink) retryIdentify(ctx context.Context) error {
 	for wait := firstRetry; ; wait = min(2*wait, longestRetry) {
 		if err := pause.For(ctx, wait+l.options.Outside.jitter(wait/2)); err != nil {
 			return err
@@ -199,6 +199,6 @@ func (l *link) retryIdentify(ctx context.Context) error {
 }
 
 // floor returns the time before which nothing of a channel is kept.
-func (l *link) floor(at earshot.Scope) earshot.Time {
-	return floor(l.options.Config.Retention.Of(at), earshot.TimeOf(l.options.Outside.clock()))
+func (l *platformLink) floor(at earshot.Scope) earshot.Time {
+	return retentionFloor(l.options.Config.Retention.Of(at), earshot.TimeOf(l.options.Outside.clock()))
 }

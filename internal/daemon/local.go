@@ -25,12 +25,12 @@ const (
 
 // openLocal opens the platform without a network: the identity is configured,
 // and the adapter, the bot on it and the chat are made in this order.
-func openLocal(ctx context.Context, s shared) (platform, error) {
+func openLocal(ctx context.Context, s sharedParts) (platform, error) {
 	c, workspace := s.options.Config, cmp.Or(s.options.LocalWorkspace, "local")
-	if c.Local.Listen != "" && !config.Loopback(c.Local.Listen) {
+	if c.Local.Listen != "" && !config.IsLoopback(c.Local.Listen) {
 		return platform{}, errors.New("local.listen: must be a loopback address with a port, such as 127.0.0.1:8484")
 	}
-	who := earshot.Identity{ID: earshot.AuthorID(c.Agent.ID), Name: c.Agent.Name, Aliases: aliases(c)}
+	who := earshot.Identity{ID: earshot.AuthorID(c.Agent.ID), Name: c.Agent.Name, Aliases: ownAliases(c)}
 	adapter, err := local.Open(ctx, s.store, &local.Options{
 		Agent: who, Platform: s.options.LocalPlatform, Workspace: workspace, Now: s.options.Outside.Now,
 	})
@@ -41,7 +41,7 @@ func openLocal(ctx context.Context, s shared) (platform, error) {
 		return platform{}, err
 	}
 	b := s.newBot(adapter, who)
-	chat := adapter.Chat(s.measured(b.Handle))
+	chat := adapter.Chat(s.measureLatency(b.Handle))
 	p := platform{
 		name: earshot.Local, identity: who, chat: chat, run: []func(context.Context) error{b.Run, s.summaries(who), s.summariesOfAgents(who.ID)},
 		connection: func() connection { return connection{known: true} },
@@ -56,9 +56,9 @@ func openLocal(ctx context.Context, s shared) (platform, error) {
 	return p, nil
 }
 
-// measured returns handle with the time that an event takes to become durable
+// measureLatency returns handle with the time that an event takes to become durable
 // in the metrics.
-func (s shared) measured(handle func(context.Context, bot.Event) (bot.Outcome, error)) func(context.Context, bot.Event) (bot.Outcome, error) {
+func (s sharedParts) measureLatency(handle func(context.Context, bot.Event) (bot.Outcome, error)) func(context.Context, bot.Event) (bot.Outcome, error) {
 	return func(ctx context.Context, e bot.Event) (bot.Outcome, error) {
 		began := time.Now()
 		out, err := handle(ctx, e)
@@ -66,7 +66,7 @@ func (s shared) measured(handle func(context.Context, bot.Event) (bot.Outcome, e
 		case err == nil:
 			s.meters.Acknowledged(time.Since(began))
 		case ofStore(err):
-			s.refused(err)
+			s.noteRefused(err)
 		}
 		return out, err
 	}

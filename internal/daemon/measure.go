@@ -8,10 +8,10 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-// A measured model adds to each answer the tokens of its request by the base
+// A measuredModel adds to each answer the tokens of its request by the base
 // counter, and passes the answer to learn. The turn's journal keeps the answer
 // with both counts.
-type measured struct {
+type measuredModel struct {
 	llm.Model
 	name  string // as it is named in requests
 	learn func(llm.Response)
@@ -19,24 +19,24 @@ type measured struct {
 }
 
 // Generate implements [llm.Model].
-func (m measured) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
+func (m measuredModel) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
 	began := time.Now()
 	a, err := m.Model.Generate(ctx, r, stream)
 	m.calls.add(ctx, time.Since(began), err)
 	if err != nil {
 		return a, err
 	}
-	if n, ok := count(r); ok {
-		a.Counted = &llm.Counted{Model: m.name, Tokens: n}
+	if n, ok := countTokens(r); ok {
+		a.Counted = &llm.CountedRequest{Model: m.name, Tokens: n}
 		m.learn(a)
 	}
 	return a, nil
 }
 
-// count returns the tokens of a request by the base counter. ok is false where
+// countTokens returns the tokens of a request by the base counter. ok is false where
 // the request has parts that only the provider can count: media, and the
 // provider's own.
-func count(r llm.Request) (n int, ok bool) {
+func countTokens(r llm.Request) (n int, ok bool) {
 	n = tokens.Base(r.System)
 	for _, t := range r.Tools {
 		n += tokens.Base(t.Name) + tokens.Base(t.Description) + tokens.Base(string(t.Schema))

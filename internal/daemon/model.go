@@ -67,14 +67,14 @@ func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), calls
 	var problems []error
 	for i, info := range list {
 		if info.Provider == providers.Offline {
-			models = append(models, measured{llm.Offline{}, info.Name, learn, calls[i]})
+			models = append(models, measuredModel{llm.Offline{}, info.Name, learn, calls[i]})
 			continue
 		}
 		url := c.Model.BaseURL
 		if i > 0 {
 			url = c.Model.Fallback.BaseURL
 		}
-		m, err := provider(c.Keys, info, url, nil)
+		m, err := newProviderModel(c.Keys, info, url, nil)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("model %s of %s: %w", info.Name, info.Provider, err))
 			continue
@@ -82,7 +82,7 @@ func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), calls
 		if breakers[info.Provider] == nil {
 			breakers[info.Provider] = model.NewBreaker(info.Provider, nil)
 		}
-		m = measured{m, info.Name, learn, calls[i]}
+		m = measuredModel{m, info.Name, learn, calls[i]}
 		models = append(models, model.Retry(model.Break(m, breakers[info.Provider]), &model.RetryOptions{Logger: log}))
 	}
 	if len(problems) > 0 {
@@ -91,9 +91,9 @@ func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), calls
 	return model.Fallback(log, models...), nil
 }
 
-// provider makes the adapter of one model. url is the API's base URL; "" means
+// newProviderModel makes the adapter of one model. url is the API's base URL; "" means
 // that of the provider's own variable. client may be nil.
-func provider(k config.Keys, info ModelInfo, url string, client *http.Client) (llm.Model, error) {
+func newProviderModel(k config.Keys, info ModelInfo, url string, client *http.Client) (llm.Model, error) {
 	if info.Provider == providers.Offline {
 		return llm.Offline{}, nil
 	}
@@ -123,7 +123,7 @@ func Requests(ctx context.Context, st bot.Store, q earshot.QueuedTurn) iter.Seq2
 }
 
 // requestBody writes the body of a request as the adapter of a provider sends it.
-func requestBody(provider string, s llm.Sent, r llm.Request) ([]byte, error) {
+func requestBody(provider string, s llm.SentBody, r llm.Request) ([]byte, error) {
 	p, ok := providers.Of(provider)
 	if !ok {
 		return nil, fmt.Errorf("this program writes no requests to %s", provider)

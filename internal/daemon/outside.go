@@ -80,6 +80,6 @@ func (x Outside) model(c config.Config, list []ModelInfo, learn func(llm.Respons
 	}
 	o := &model.RetryOptions{Logger: log, Jitter: x.fraction()}
 	info := list[0]
-	m := measured{x.Model, info.Name, learn, calls[0]}
+	m := measuredModel{x.Model, info.Name, learn, calls[0]}
 	return model.Fallback(log, model.Retry(model.Break(m, model.NewBreaker(info.Provider, nil)), o)), nil
 }

@@ -10,7 +10,7 @@ import (
 // A platformKind is what a daemon needs of one platform.
 type platformKind struct {
 	// open makes the adapter, with the bot on it.
-	open func(context.Context, shared) (platform, error)
+	open func(context.Context, sharedParts) (platform, error)
 	// check tells what the platform lacks; nil where no network lies between.
 	check func(ctx context.Context, o Options, channels []string, tell func(Finding)) error
 	// keys returns which of its keys are missing.
@@ -53,20 +53,20 @@ func platformKinds() map[string]platformKind {
 			},
 			keys:        config.Config.CheckSlackKeys,
 			api:         func(c config.Config) string { return c.Slack.APIURL },
-			placeholder: func(c config.Config) string { return drafted(c.Slack.Reply, c.Slack.Placeholder) },
+			placeholder: func(c config.Config) string { return placeholderFor(c.Slack.Reply, c.Slack.Placeholder) },
 		},
 		config.PlatformDiscord: {
 			open:        openDiscord,
 			check:       CheckDiscord,
 			keys:        config.Config.CheckDiscordKeys,
 			api:         func(c config.Config) string { return c.Discord.APIURL },
-			placeholder: func(c config.Config) string { return drafted(c.Discord.Reply, c.Discord.Placeholder) },
+			placeholder: func(c config.Config) string { return placeholderFor(c.Discord.Reply, c.Discord.Placeholder) },
 		},
 	}
 }
 
-// drafted returns the placeholder of a platform, unless its replies are posted whole.
-func drafted(reply, placeholder string) string {
+// placeholderFor returns the placeholder of a platform, unless its replies are posted whole.
+func placeholderFor(reply, placeholder string) string {
 	if reply == config.ReplyPost {
 		return ""
 	}

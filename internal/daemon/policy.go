@@ -7,24 +7,24 @@ import (
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 )
 
-// policy returns p with the limits that Slack's settings put on a built-in
+// limitForSlack returns p with the limits that Slack's settings put on a built-in
 // policy: how many messages of a thread the policies delta and thread show. A
 // policy of the operator's own is returned as it is.
-func policy(c config.Config, p assemble.Policy) assemble.Policy {
+func limitForSlack(c config.Config, p assemble.Policy) assemble.Policy {
 	if c.Platform != config.PlatformSlack || c.Policy != p.Name {
 		return p
 	}
 	switch p.Name {
 	case "delta":
-		return limited(p, c.Slack.ThreadHistory, assemble.Thread, assemble.Delta)
+		return limitSections(p, c.Slack.ThreadHistory, assemble.Thread, assemble.Delta)
 	case "thread":
-		return limited(p, c.Slack.ThreadContext, assemble.Thread)
+		return limitSections(p, c.Slack.ThreadContext, assemble.Thread)
 	}
 	return p
 }
 
-// limited returns p with at most n messages in some of its sections.
-func limited(p assemble.Policy, n int, names ...assemble.SectionName) assemble.Policy {
+// limitSections returns p with at most n messages in some of its sections.
+func limitSections(p assemble.Policy, n int, names ...assemble.SectionName) assemble.Policy {
 	within := func(list []assemble.Section) []assemble.Section {
 		list = slices.Clone(list)
 		for i := range list {

@@ -41,7 +41,7 @@ func TestSlacksThreadLimitsApplyToTheBuiltInPolicies(t *testing.T) {
 		{"mine.yaml", own, assemble.Thread, 50},
 	} {
 		c.Policy = x.set
-		for _, got := range messages(policy(c, x.p), x.section) {
+		for _, got := range messages(limitForSlack(c, x.p), x.section) {
 			if got != x.want {
 				t.Errorf("%s, %s: got %d messages, want %d", x.set, x.section, got, x.want)
 			}

@@ -93,7 +93,7 @@ func (h heartbeat) Run(ctx context.Context) error {
 	p := h.presence
 	p.Since = earshot.TimeOf(h.now())
 	h.dropOld(ctx, p.Since)
-	err := every(ctx, beatEvery, func(ctx context.Context) { h.write(ctx, p) })
+	err := runEvery(ctx, beatEvery, func(ctx context.Context) { h.write(ctx, p) })
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
 	p.Ended = true

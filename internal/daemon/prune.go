@@ -30,7 +30,7 @@ type pruner struct {
 
 // Run prunes at the start and then every hour, until ctx ends. A store that
 // fails is no reason to stop answering.
-func (p pruner) Run(ctx context.Context) error { return every(ctx, pruneEvery, p.prune) }
+func (p pruner) Run(ctx context.Context) error { return runEvery(ctx, pruneEvery, p.prune) }
 
 func (p pruner) prune(ctx context.Context) {
 	for _, old := range []struct {

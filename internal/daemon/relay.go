@@ -23,18 +23,18 @@ type relay struct {
 
 type receivers struct {
 	bot     *bot.Bot
-	history missing
+	history gapObserver
 }
 
 // Missing is what must know of events that did not come: a [backfill.Filler] or
 // [histories].
-type missing interface {
+type gapObserver interface {
 	Missed(from, to time.Time)
 	Left(ctx context.Context, s earshot.Scope) error
 }
 
 // connect says where to pass things on.
-func (r *relay) connect(b *bot.Bot, history missing) { r.to.Store(&receivers{b, history}) }
+func (r *relay) connect(b *bot.Bot, history gapObserver) { r.to.Store(&receivers{b, history}) }
 
 // Handle implements [slack.Handler] and [discord.Handler].
 func (r *relay) Handle(ctx context.Context, e bot.Event) (bot.Outcome, error) {
@@ -45,16 +45,16 @@ func (r *relay) Handle(ctx context.Context, e bot.Event) (bot.Outcome, error) {
 	return to.bot.Handle(ctx, e)
 }
 
-// found takes a message that backfill found in history.
-func (r *relay) found(ctx context.Context, c earshot.Channel, f backfill.Found) error {
+// takeFound takes a message that backfill found in history.
+func (r *relay) takeFound(ctx context.Context, c earshot.Channel, f backfill.HistoryMessage) error {
 	_, err := r.Handle(ctx, bot.Event{Event: f.Event, Channel: c, Key: f.Key})
 	return err
 }
 
-// missed takes a period in which events may have been missed. Before connect
+// noteMissed takes a period in which events may have been missed. Before connect
 // backfill need not hear of it: it begins with the assumption that everything
 // since the newest stored message was missed.
-func (r *relay) missed(from, to time.Time) {
+func (r *relay) noteMissed(from, to time.Time) {
 	if !from.IsZero() { // nobody knows since when
 		r.meters.Gap(to.Sub(from))
 	}
@@ -63,9 +63,9 @@ func (r *relay) missed(from, to time.Time) {
 	}
 }
 
-// left takes a channel that the bot was removed from. Before connect nobody
+// leaveChannel takes a channel that the bot was removed from. Before connect nobody
 // answers there.
-func (r *relay) left(ctx context.Context, scope earshot.Scope) error {
+func (r *relay) leaveChannel(ctx context.Context, scope earshot.Scope) error {
 	to := r.to.Load()
 	if to == nil {
 		return nil

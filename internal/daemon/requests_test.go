@@ -26,7 +26,7 @@ func (p endToEnd) requests(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "e.db")
 	d := p.start(t, w, db)
 	d.say(t, "general", "ann", "staging listens on port 4242 <b>& more</b>")
-	root, err := d.Chat.Say(d.ctx, local.Said{Channel: "general", As: "bob", Text: "@earshot what is in this picture", Files: []local.Upload{
+	root, err := d.Chat.Say(d.ctx, local.NewMessage{Channel: "general", As: "bob", Text: "@earshot what is in this picture", Files: []local.Upload{
 		{Name: "design.png", Data: picture(t)}, {Name: "notes.txt", Data: []byte("one two three")},
 	}})
 	if err != nil {
@@ -35,7 +35,7 @@ func (p endToEnd) requests(t *testing.T) {
 	ids := []earshot.TurnID{root.Turn}
 	d.ends(t, root.Turn)
 	for _, said := range []string{"@earshot which port has staging?", "@earshot say hello"} {
-		heard, err := d.Chat.Say(d.ctx, local.Said{Channel: "general", As: "bob", Text: said, Thread: root.Message.ID})
+		heard, err := d.Chat.Say(d.ctx, local.NewMessage{Channel: "general", As: "bob", Text: said, Thread: root.Message.ID})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,12 +70,12 @@ func faultAt(point string) (func(string), error) {
 }
 
 // newBot makes the bot that answers on a platform under an identity.
-func (s shared) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
+func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 	o, c := s.options, s.options.Config
 	b := bot.New(bot.Options{
 		Store: s.store, Platform: p, Identity: who,
 		Model: s.responder.model, Count: s.responder.counter, FileTokens: s.responder.fileTokens, Fault: s.responder.fault,
-		Policy: policy(c, o.Policy), Budget: c.Budget.Assemble(), Instructions: c.Agent.Instructions, MaxTokens: c.Limits.MaxTokens,
+		Policy: limitForSlack(c, o.Policy), Budget: c.Budget.Assemble(), Instructions: c.Agent.Instructions, MaxTokens: c.Limits.MaxTokens,
 		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each},
 		Limits: bot.Limits{
 			Fresh:    time.Duration(c.Answer.FreshMinutes) * time.Minute,
@@ -86,7 +86,7 @@ func (s shared) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 			History:  time.Duration(c.Limits.HistorySeconds) * time.Second,
 			Rounds:   c.Limits.Rounds,
 		},
-		Search: s.search, Files: files(c, p), Zone: c.Context.Zone, Placeholder: kindOf(c).placeholder(c), NoAwayNotice: !c.Answer.AwayNotice,
+		Search: s.search, Files: newFiles(c, p), Zone: c.Context.Zone, Placeholder: kindOf(c).placeholder(c), NoAwayNotice: !c.Answer.AwayNotice,
 		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded,
 		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Jitter: o.Outside.fraction(), Now: o.Outside.now(),
 	})
@@ -104,8 +104,8 @@ func missedAge(c config.Answer) time.Duration {
 	return fresh
 }
 
-// aliases returns the further ids that the operator says are the bot's own.
-func aliases(c config.Config) []earshot.AuthorID {
+// ownAliases returns the further ids that the operator says are the bot's own.
+func ownAliases(c config.Config) []earshot.AuthorID {
 	var out []earshot.AuthorID
 	for _, a := range c.Agent.Aliases {
 		out = append(out, earshot.AuthorID(a))

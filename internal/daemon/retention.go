@@ -37,8 +37,8 @@ type Rules struct {
 	Since     earshot.Time     `json:"since"` // when a daemon was first started with them
 }
 
-// A Retained says what retention has done in a channel.
-type Retained struct {
+// A RetentionResult says what retention has done in a channel.
+type RetentionResult struct {
 	Platform  earshot.Platform      `json:"platform"`
 	Workspace earshot.WorkspaceID   `json:"workspace"`
 	Channel   earshot.ChannelID     `json:"channel"`
@@ -66,20 +66,20 @@ func newRetainer(o Options, st earshot.Store) retainer {
 	}
 }
 
-// over returns the retainer with the store that the daemon is to use: some channels of
+// withStore returns the retainer with the store that the daemon is to use: some channels of
 // it may be in memory only. Begin comes first, because the memory of a channel follows
 // the erasures that begin later.
-func (r retainer) over(o Options) retainer {
-	if r.rules.Any(func(k config.Keep) bool { return k.None }) {
+func (r retainer) withStore(o Options) retainer {
+	if r.rules.Any(func(k config.KeepRule) bool { return k.None }) {
 		p := store.Partial(r.store, func(s earshot.Scope) bool { return r.rules.Of(s).None }, &store.Options{Log: o.Log, Now: o.Outside.Now})
 		r.store, r.partial = p, &p
 	}
 	return r
 }
 
-// floor returns the time before which nothing is kept under a rule, 0 where there
+// retentionFloor returns the time before which nothing is kept under a rule, 0 where there
 // is none.
-func floor(k config.Keep, now earshot.Time) earshot.Time {
+func retentionFloor(k config.KeepRule, now earshot.Time) earshot.Time {
 	if k.Days == 0 {
 		return 0
 	}
@@ -105,7 +105,7 @@ func (r retainer) Begin(ctx context.Context) error {
 	}
 	for _, c := range list {
 		if r.rules.Of(c.Scope()).None && !was.Retention.Of(c.Scope()).None {
-			r.log.Info("a channel is no longer stored; what is stored is erased", about(c.Scope())...)
+			r.log.Info("a channel is no longer stored; what is stored is erased", channelAttrs(c.Scope())...)
 			of := earshot.ErasureOf{Platform: c.Platform, Workspace: c.Workspace, Channel: c.ID}
 			if err := r.erase(ctx, c.Scope(), of); err != nil {
 				return fmt.Errorf("apply retention: %w", err)
@@ -127,14 +127,14 @@ func (r retainer) Run(ctx context.Context) error {
 	if r.partial == nil {
 		tidy.Stop()
 	}
-	next := r.apply
+	next := r.eraseBeforeFloors
 	for {
 		if err := next(ctx); err != nil && ctx.Err() == nil {
 			r.log.Warn("apply retention", "err", err)
 		}
 		select {
 		case <-again.C:
-			next = r.apply
+			next = r.eraseBeforeFloors
 		case <-tidy.C:
 			next = r.tidy
 		case <-ctx.Done():
@@ -143,10 +143,10 @@ func (r retainer) Run(ctx context.Context) error {
 	}
 }
 
-// apply erases what lies before the floors of this day.
-func (r retainer) apply(ctx context.Context) error {
+// eraseBeforeFloors erases what lies before the floors of this day.
+func (r retainer) eraseBeforeFloors(ctx context.Context) error {
 	problems := []error{r.tidy(ctx)}
-	if !r.rules.Any(func(k config.Keep) bool { return k.Days > 0 }) {
+	if !r.rules.Any(func(k config.KeepRule) bool { return k.Days > 0 }) {
 		return errors.Join(problems...)
 	}
 	list, err := r.store.Channels(ctx)
@@ -158,8 +158,8 @@ func (r retainer) apply(ctx context.Context) error {
 		if keep.Days == 0 {
 			continue
 		}
-		at := floor(keep, r.now())
-		was, err := r.retained(ctx, c.Scope())
+		at := retentionFloor(keep, r.now())
+		was, err := r.readResult(ctx, c.Scope())
 		if err == nil && was.Floor < at {
 			err = r.erase(ctx, c.Scope(), earshot.ErasureOf{Platform: c.Platform, Workspace: c.Workspace, Channel: c.ID, Before: at})
 		}
@@ -202,7 +202,7 @@ func (r retainer) erase(ctx context.Context, s earshot.Scope, of earshot.Erasure
 	if err != nil {
 		return fmt.Errorf("channel %s: %w", s.Channel, err)
 	}
-	was, err := r.retained(ctx, s)
+	was, err := r.readResult(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (r retainer) erase(ctx context.Context, s earshot.Scope, of earshot.Erasure
 	sum.Summaries += was.Removed.Summaries
 	sum.Files += was.Removed.Files
 	sum.Names += was.Removed.Names
-	return r.put(ctx, retainedKey+keyOf(s), Retained{
+	return r.put(ctx, retainedKey+keyOf(s), RetentionResult{
 		Platform: s.Platform, Workspace: s.Workspace, Channel: s.Channel, Days: r.rules.Of(s).String(),
 		Floor: of.Before, Applied: r.now(), Removed: sum,
 	})
@@ -244,16 +244,16 @@ func keyOf(s earshot.Scope) string {
 	return strings.Join(parts, "/")
 }
 
-// retained returns what was done in a channel.
-func (r retainer) retained(ctx context.Context, s earshot.Scope) (Retained, error) {
+// readResult returns what was done in a channel.
+func (r retainer) readResult(ctx context.Context, s earshot.Scope) (RetentionResult, error) {
 	key := retainedKey + keyOf(s)
 	notes, err := r.store.Notes(ctx, key, 1)
 	if err != nil || len(notes) == 0 || notes[0].Key != key {
-		return Retained{}, err
+		return RetentionResult{}, err
 	}
-	var was Retained
+	var was RetentionResult
 	if err := json.Unmarshal(notes[0].Data, &was); err != nil {
-		return Retained{}, fmt.Errorf("note %s: %w", key, err)
+		return RetentionResult{}, fmt.Errorf("note %s: %w", key, err)
 	}
 	return was, nil
 }
@@ -276,14 +276,14 @@ func RulesOf(ctx context.Context, st earshot.Notes) (*Rules, error) {
 }
 
 // RetainedIn returns what retention has done, by channel.
-func RetainedIn(ctx context.Context, st earshot.Notes) ([]Retained, error) {
+func RetainedIn(ctx context.Context, st earshot.Notes) ([]RetentionResult, error) {
 	notes, err := st.Notes(ctx, retainedKey, 0)
 	if err != nil {
 		return nil, fmt.Errorf("read what retention has done: %w", err)
 	}
-	out := []Retained{}
+	out := []RetentionResult{}
 	for _, n := range notes {
-		var r Retained
+		var r RetentionResult
 		if json.Unmarshal(n.Data, &r) == nil { // another version may write another form
 			out = append(out, r)
 		}
@@ -291,7 +291,7 @@ func RetainedIn(ctx context.Context, st earshot.Notes) ([]Retained, error) {
 	return out, nil
 }
 
-// about names a channel in the log.
-func about(s earshot.Scope) []any {
+// channelAttrs names a channel in the log.
+func channelAttrs(s earshot.Scope) []any {
 	return []any{"platform", s.Platform, "workspace", s.Workspace, "channel", s.Channel}
 }

@@ -16,7 +16,7 @@ import (
 // is told of the gap.
 func TestMessagesAreKeptForDays(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Scripted(t, canaryScript), bySocket, nil)
+	x := newSlackWorld(t, modeltest.StartScripted(t, canaryScript), bySocket, nil)
 	x.start()
 	root := x.Say(x.general, x.ann, "the canaryroot is loose")
 	x.Reply(x.general, root, x.bob, x.at("where is the canaryfirst?"))
@@ -32,7 +32,7 @@ func TestMessagesAreKeptForDays(t *testing.T) {
 	x.start()
 	gone := []string{"canaryroot", "canaryfirst", "canaryreply", "canarylast"}
 	scope := earshot.Scope{Platform: earshot.Slack, Workspace: earshot.WorkspaceID(x.Team().ID), Channel: earshot.ChannelID(x.general)}
-	var done []daemon.Retained
+	var done []daemon.RetentionResult
 	x.eventually("retention was applied", func() bool {
 		var err error
 		if done, err = daemon.RetainedIn(t.Context(), x.daemon.Store); err != nil {

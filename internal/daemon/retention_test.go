@@ -59,7 +59,7 @@ func (x *slackWorld) located(texts ...string) []earshot.Place {
 // in the database once its turns have ended. After a restart the follow-up question
 // sees the thread, which the platform has, and each question is answered once.
 func TestNothingOfAChannelIsStored(t *testing.T) {
-	server := modeltest.Scripted(t, canaryScript)
+	server := modeltest.StartScripted(t, canaryScript)
 	transports(t, func(t *testing.T, by transport) {
 		x := newSlackWorld(t, server, by, nil, "EARSHOT_RETENTION_DAYS=none")
 		cara := x.AddUser(simulate.User{Name: "canaryname", RealName: "Cara Canaryname"})
@@ -68,7 +68,7 @@ func TestNothingOfAChannelIsStored(t *testing.T) {
 			"canarybefore", "canaryroot", "canaryfirst", "canarychat", "canaryedit", "canarylast", "canaryreply", "canaryfile",
 			"canaryname", "Canaryname", "canarychannel", "canarytopic", "thinking of it",
 		}
-		x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "the canarybefore was said before anybody listened", Mute: true})
+		x.Post(simulate.PostedMessage{Channel: x.general, User: x.ann, Text: "the canarybefore was said before anybody listened", Mute: true})
 		x.start()
 		root := x.Say(x.general, cara, "the canaryroot is loose")
 		x.Reply(x.general, root, x.ann, x.at("where is the canaryfirst?"))
@@ -106,7 +106,7 @@ func TestNothingOfAChannelIsStored(t *testing.T) {
 // stored goes at the next start, and back under another rule storing begins anew.
 func TestAChannelThatIsNoLongerStoredIsErased(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Scripted(t, canaryScript), bySocket, nil)
+	x := newSlackWorld(t, modeltest.StartScripted(t, canaryScript), bySocket, nil)
 	x.start()
 	root := x.Say(x.general, x.ann, x.at("where is the canaryfirst?"))
 	x.ends(earshot.TurnDone)

@@ -21,7 +21,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		d.logStopping(context.WithoutCancel(ctx))
 		return nil
 	}
-	err := together(ctx, append([]func(context.Context) error{stopping}, d.run...)...)
+	err := runTogether(ctx, append([]func(context.Context) error{stopping}, d.run...)...)
 	d.options.Log.Info("stopped", "took", time.Since(began))
 	return err
 }
@@ -42,9 +42,9 @@ func (d *Daemon) logStopping(ctx context.Context) {
 	d.options.Log.Info("stopping", "turns", turns)
 }
 
-// together runs parts until ctx or the first of them ends, and returns once all
+// runTogether runs parts until ctx or the first of them ends, and returns once all
 // have ended. A part that returns ctx's error after that has not failed.
-func together(ctx context.Context, parts ...func(context.Context) error) error {
+func runTogether(ctx context.Context, parts ...func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	failed := make([]error, len(parts))
@@ -61,8 +61,8 @@ func together(ctx context.Context, parts ...func(context.Context) error) error {
 	return errors.Join(failed...)
 }
 
-// every calls f at once and then each d, until ctx ends.
-func every(ctx context.Context, d time.Duration, f func(context.Context)) error {
+// runEvery calls f at once and then each d, until ctx ends.
+func runEvery(ctx context.Context, d time.Duration, f func(context.Context)) error {
 	again := time.NewTicker(d)
 	defer again.Stop()
 	for {
@@ -75,8 +75,8 @@ func every(ctx context.Context, d time.Duration, f func(context.Context)) error 
 	}
 }
 
-// await waits for c, and for d at the most, or returns ctx's error.
-func await(ctx context.Context, c <-chan struct{}, d time.Duration) error {
+// waitFor waits for c, and for d at the most, or returns ctx's error.
+func waitFor(ctx context.Context, c <-chan struct{}, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -18,7 +18,7 @@ const slackPath = "/slack/events"
 // and backfill and the bot are made with it. Where Slack does not answer and the
 // identity is not stored either, these two are made in Run, once it is known;
 // until then the adapter stores events as they come.
-func openSlack(ctx context.Context, s shared) (platform, error) {
+func openSlack(ctx context.Context, s sharedParts) (platform, error) {
 	c := s.options.Config
 	events := &relay{meters: s.meters}
 	adapter, err := slack.New(slackOptions(s, events))
@@ -27,15 +27,15 @@ func openSlack(ctx context.Context, s shared) (platform, error) {
 	}
 	service := &slackService{adapter: adapter, events: events}
 	service.history = newHistories(s, service.backfillOptions)
-	service.link = &link{
-		shared: s, platform: earshot.Slack, title: "Slack", remote: adapter, unreachable: slack.Unreachable, answer: service.answer,
+	service.platformLink = &platformLink{
+		sharedParts: s, platform: earshot.Slack, title: "Slack", remote: adapter, unreachable: slack.Unreachable, answer: service.answer,
 		where: func(context.Context) string { return "in the Slack workspace " + string(adapter.Workspace()) },
 	}
 	p, err := service.open(ctx)
 	if err != nil {
 		return platform{}, err
 	}
-	p.calls, p.unread, p.forget, p.missed = service.calls, service.history.Waiting, service.history.Left, events.missed
+	p.calls, p.unread, p.forget, p.missed = service.calls, service.history.Waiting, service.history.Left, events.noteMissed
 	if c.Slack.Listen != "" {
 		mux := http.NewServeMux()
 		mux.Handle("POST "+slackPath, adapter.Handler(events.Handle))
@@ -47,7 +47,7 @@ func openSlack(ctx context.Context, s shared) (platform, error) {
 
 // A slackService runs one bot on Slack.
 type slackService struct {
-	*link
+	*platformLink
 	adapter *slack.Platform
 	events  *relay
 	history *histories // of one workspace
@@ -82,11 +82,11 @@ func (s *slackService) backfillOptions(w earshot.WorkspaceID) backfill.Options {
 	}
 	return backfill.Options{
 		Store: s.store, Source: s.adapter, Platform: earshot.Slack, Workspace: w,
-		Handle:       s.events.found,
+		Handle:       s.events.takeFound,
 		Fresh:        missedAge(c.Answer),
 		Tier:         tier,
 		Degrade:      c.Slack.Overflow == config.OverflowDegrade,
-		ThreadsAlone: !showsChannel(policy(c, o.Policy)),
+		ThreadsAlone: !showsChannel(limitForSlack(c, o.Policy)),
 		Floor:        s.floor,
 		Now:          o.Outside.now(), Log: o.Log,
 	}

@@ -17,7 +17,7 @@ import (
 // TestSlack runs the real daemon on a fake Slack, over both transports.
 func TestSlack(t *testing.T) {
 	t.Parallel()
-	server := modeltest.Scripted(t, slackScript)
+	server := modeltest.StartScripted(t, slackScript)
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, server string, by transport)
@@ -50,7 +50,7 @@ func TestSlackWithAimock(t *testing.T) {
 func scenarios(t *testing.T, server string, by transport) {
 	x := newSlackWorld(t, server, by, nil, "EARSHOT_POLICY=delta")
 	// A thread that the app itself began before the daemon ran.
-	alert := x.Post(simulate.Said{Channel: x.general, User: x.App().BotID, Text: "disk of db1 is at 91%", Mute: true})
+	alert := x.Post(simulate.PostedMessage{Channel: x.general, User: x.App().BotID, Text: "disk of db1 is at 91%", Mute: true})
 	x.start()
 
 	root := x.Say(x.general, x.ann, x.at("is it raining?"))
@@ -159,7 +159,7 @@ func people(t *testing.T, server string, by transport) {
 	x.start()
 	root := x.Say(x.general, x.ann, "I start the import")
 	x.Reply(x.general, root, other, "wait for me")
-	x.Post(simulate.Said{Channel: x.general, Thread: root, User: ci, Text: "build 7 is green"})
+	x.Post(simulate.PostedMessage{Channel: x.general, Thread: root, User: ci, Text: "build 7 is green"})
 	x.Reply(x.general, root, x.bob, x.at("who waits?"))
 	x.ends(earshot.TurnDone)
 	got := x.prompt()
@@ -172,13 +172,13 @@ func people(t *testing.T, server string, by transport) {
 
 func longThread(t *testing.T, server string, by transport) {
 	x := newSlackWorld(t, server, by, nil, "EARSHOT_POLICY=delta")
-	root := x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "the long story", Mute: true, At: time.Now().Add(-3 * time.Hour)})
+	root := x.Post(simulate.PostedMessage{Channel: x.general, User: x.ann, Text: "the long story", Mute: true, At: time.Now().Add(-3 * time.Hour)})
 	replies := 2500
 	if testing.Short() {
 		replies = 400 // of several pages too
 	}
 	for i := range replies {
-		x.Post(simulate.Said{
+		x.Post(simulate.PostedMessage{
 			Channel: x.general, Thread: root, User: x.bob, Text: fmt.Sprintf("part %d", i), Mute: true,
 			At: time.Now().Add(-3*time.Hour + time.Duration(i+1)*4*time.Second),
 		})
@@ -221,15 +221,15 @@ func unseen(t *testing.T, server string, by transport) {
 
 func downtime(t *testing.T, server string, by transport) {
 	x := newSlackWorld(t, server, by, nil, "EARSHOT_POLICY=delta")
-	old := x.Post(simulate.Said{Channel: x.general, User: x.bob, Text: x.at("from long ago?"), Mute: true, At: time.Now().Add(-time.Hour)})
+	old := x.Post(simulate.PostedMessage{Channel: x.general, User: x.bob, Text: x.at("from long ago?"), Mute: true, At: time.Now().Add(-time.Hour)})
 	x.start()
 	root := x.Say(x.general, x.ann, x.at("shall we begin?"))
 	x.ends(earshot.TurnDone)
 	x.settled()
 	x.stop()
 	// Said while no daemon runs.
-	x.Post(simulate.Said{Channel: x.general, Thread: root, User: x.bob, Text: "we have begun", Mute: true})
-	missed := x.Post(simulate.Said{Channel: x.general, User: x.bob, Text: x.at("did you hear?"), Mute: true})
+	x.Post(simulate.PostedMessage{Channel: x.general, Thread: root, User: x.bob, Text: "we have begun", Mute: true})
+	missed := x.Post(simulate.PostedMessage{Channel: x.general, User: x.bob, Text: x.at("did you hear?"), Mute: true})
 	x.start()
 	x.ends(earshot.TurnDone)
 	x.wantSaid(missed, "Noted.")

@@ -36,12 +36,12 @@ var readers = []string{
 // state a turn reads no history.
 func TestSlackCalls(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil, "EARSHOT_HEALTH=127.0.0.1:0")
-	cold := x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "from before", Mute: true})
-	x.Post(simulate.Said{Channel: x.general, Thread: cold, User: x.bob, Text: "a reply from before", Mute: true})
-	long := x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "a long one", Mute: true, At: time.Now().Add(-time.Hour)})
+	x := newSlackWorld(t, modeltest.StartScripted(t, slackScript), byHTTP, nil, "EARSHOT_HEALTH=127.0.0.1:0")
+	cold := x.Post(simulate.PostedMessage{Channel: x.general, User: x.ann, Text: "from before", Mute: true})
+	x.Post(simulate.PostedMessage{Channel: x.general, Thread: cold, User: x.bob, Text: "a reply from before", Mute: true})
+	long := x.Post(simulate.PostedMessage{Channel: x.general, User: x.ann, Text: "a long one", Mute: true, At: time.Now().Add(-time.Hour)})
 	for i := range 2500 {
-		x.Post(simulate.Said{Channel: x.general, Thread: long, User: x.bob, Text: fmt.Sprint("part ", i), Mute: true})
+		x.Post(simulate.PostedMessage{Channel: x.general, Thread: long, User: x.bob, Text: fmt.Sprint("part ", i), Mute: true})
 	}
 	x.start()
 	var rows strings.Builder

@@ -38,7 +38,7 @@ func serve() error {
 // TestSlackFaults injects faults on Slack's side and kills the daemon.
 func TestSlackFaults(t *testing.T) {
 	t.Parallel()
-	server := modeltest.Scripted(t, script, slackScript)
+	server := modeltest.StartScripted(t, script, slackScript)
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, server string, by transport)
@@ -78,7 +78,7 @@ func killed(t *testing.T, server, point string) {
 	// to start.
 	again := append([]time.Duration{0}, slices.Repeat([]time.Duration{time.Second}, 300)...)
 	x := newSlackWorld(t, server, bySocket, &simulate.SlackOptions{Retries: again}, "EARSHOT_LEASE_SECONDS=4")
-	x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "staging is on port 4242", Mute: true})
+	x.Post(simulate.PostedMessage{Channel: x.general, User: x.ann, Text: "staging is on port 4242", Mute: true})
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(slices.Clone(x.environ), "EARSHOT_TEST_SERVE=1", "EARSHOT_FAULT="+point, "HOME="+t.TempDir())
 	var out strings.Builder
@@ -159,9 +159,9 @@ func lostAnswers(t *testing.T, server string, by transport) {
 func slowTier(t *testing.T, server string, by transport) {
 	x := newSlackWorld(t, server, by, &simulate.SlackOptions{Tier: simulate.TierDistributed},
 		"EARSHOT_POLICY=delta", "EARSHOT_SLACK_TIER=distributed", "EARSHOT_SLACK_OVERFLOW=degrade")
-	root := x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "the story", Mute: true, At: time.Now().Add(-101 * time.Minute)})
+	root := x.Post(simulate.PostedMessage{Channel: x.general, User: x.ann, Text: "the story", Mute: true, At: time.Now().Add(-101 * time.Minute)})
 	for i := range 100 {
-		x.Post(simulate.Said{
+		x.Post(simulate.PostedMessage{
 			Channel: x.general, Thread: root, User: x.ann, Text: fmt.Sprintf("part %d", i), Mute: true,
 			At: time.Now().Add(time.Duration(i-100) * time.Minute),
 		})
@@ -197,9 +197,9 @@ func slowSilent(t *testing.T, server string, by transport) {
 	x := newSlackWorld(t, server, by, &simulate.SlackOptions{Tier: simulate.TierDistributed},
 		"EARSHOT_SLACK_TIER=distributed", "EARSHOT_SLACK_OVERFLOW=degrade")
 	begun := time.Now().UTC().Truncate(24 * time.Hour).Add(12*time.Hour - 10*24*time.Hour) // no midnight in between
-	root := x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: "the story", Mute: true, At: begun})
+	root := x.Post(simulate.PostedMessage{Channel: x.general, User: x.ann, Text: "the story", Mute: true, At: begun})
 	for i := range 40 {
-		x.Post(simulate.Said{
+		x.Post(simulate.PostedMessage{
 			Channel: x.general, Thread: root, User: x.ann, Text: fmt.Sprintf("part %d", i), Mute: true, At: begun.Add(time.Duration(i+1) * time.Minute),
 		})
 	}
@@ -293,8 +293,8 @@ func gap(t *testing.T, server string) {
 	x.settled()
 	// Mute: Slack keeps nothing for a connection that is not there.
 	x.Cut()
-	x.Post(simulate.Said{Channel: x.general, Thread: root, User: x.bob, Text: "we have begun", Mute: true})
-	missed := x.Post(simulate.Said{Channel: x.general, User: x.bob, Text: x.at("did you hear?"), Mute: true})
+	x.Post(simulate.PostedMessage{Channel: x.general, Thread: root, User: x.bob, Text: "we have begun", Mute: true})
+	missed := x.Post(simulate.PostedMessage{Channel: x.general, User: x.bob, Text: x.at("did you hear?"), Mute: true})
 	x.ends(earshot.TurnDone)
 	x.wantSaid(missed, "Noted.")
 	x.Reply(x.general, root, x.ann, x.at("are we done?"))

@@ -95,7 +95,7 @@ func files(parts []part) string {
 // each once, what cannot be had is a line, and the token goes nowhere else.
 func TestSlackFiles(t *testing.T) {
 	t.Parallel()
-	server := modeltest.Scripted(t, slackScript)
+	server := modeltest.StartScripted(t, slackScript)
 	model := &tap{}
 	between := httptest.NewServer(model)
 	defer between.Close()
@@ -131,7 +131,7 @@ func TestSlackFiles(t *testing.T) {
 	if n := len(x.Calls("files.download")); n != 1 {
 		t.Errorf("the picture was fetched %d times", n)
 	}
-	x.Post(simulate.Said{Channel: x.general, Thread: root, User: x.bob, Text: x.at("and this?"), Files: []string{x.AddFile(simulate.File{Name: "copy.png", Data: picture.Bytes()})}})
+	x.Post(simulate.PostedMessage{Channel: x.general, Thread: root, User: x.bob, Text: x.at("and this?"), Files: []string{x.AddFile(simulate.File{Name: "copy.png", Data: picture.Bytes()})}})
 	x.ends(earshot.TurnDone)
 	sees("the same bytes under another id", "+ given in turn 1: copy.png\n", "<image/png>\n")
 

@@ -9,7 +9,7 @@ import (
 
 // slackOptions configure the adapter of a daemon, which passes what it hears to
 // events.
-func slackOptions(s shared, events *relay) slack.Options {
+func slackOptions(s sharedParts, events *relay) slack.Options {
 	x := s.options.Outside
 	o := slackSettings(s.options.Config)
 	o.Store, o.Log, o.Confirm = s.store, s.options.Log, s.options.Confirm
@@ -19,7 +19,7 @@ func slackOptions(s shared, events *relay) slack.Options {
 	// The adapter's own clock is not replaced: it measures time, and must not
 	// jump with the wall clock.
 	o.HTTPClient, o.Dial, o.Jitter = x.Client, x.Dial, x.Jitter
-	o.Acknowledged, o.Refused, o.Missed, o.Left = s.meters.Acknowledged, s.refused, events.missed, events.left
+	o.Acknowledged, o.Refused, o.Missed, o.Left = s.meters.Acknowledged, s.noteRefused, events.noteMissed, events.leaveChannel
 	return o
 }
 

@@ -70,7 +70,7 @@ func refusing(x *slackWorld) func() {
 // Slack does, whether or not an earlier start has stored the bot's identity.
 func TestSlackIsUnreachableAtTheStart(t *testing.T) {
 	t.Parallel()
-	server := modeltest.Scripted(t, slackScript)
+	server := modeltest.StartScripted(t, slackScript)
 	for name, outage := range outages {
 		for _, before := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", and it ran before"}[before], func(t *testing.T) {
@@ -123,7 +123,7 @@ func (x *slackWorld) scope() earshot.Scope {
 // process.
 func TestStoredEventsOutliveTheProcess(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil)
+	x := newSlackWorld(t, modeltest.StartScripted(t, slackScript), byHTTP, nil)
 	x.options.Patience = 50 * time.Millisecond
 	x.Inject(simulate.Fault{Kind: simulate.ServerError})
 	x.start()
@@ -154,11 +154,11 @@ func TestStoredEventsOutliveTheProcess(t *testing.T) {
 func TestAQuestionThatWaitedTooLongForSlackIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	past := time.Now().Add(-time.Hour)
-	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil)
+	x := newSlackWorld(t, modeltest.StartScripted(t, slackScript), byHTTP, nil)
 	x.options.Patience = 50 * time.Millisecond
 	x.Inject(simulate.Fault{Kind: simulate.ServerError})
 	x.start()
-	root := x.Post(simulate.Said{Channel: x.general, User: x.ann, Text: x.at("is it raining?"), At: past})
+	root := x.Post(simulate.PostedMessage{Channel: x.general, User: x.ann, Text: x.at("is it raining?"), At: past})
 	x.settled()
 	x.Heal()
 	x.ends(earshot.TurnDropped)
@@ -171,7 +171,7 @@ func TestAQuestionThatWaitedTooLongForSlackIsNotAnswered(t *testing.T) {
 // from history.
 func TestSocketsOpenOnceSlackAnswers(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), bySocket, nil)
+	x := newSlackWorld(t, modeltest.StartScripted(t, slackScript), bySocket, nil)
 	x.options.Patience = 50 * time.Millisecond
 	x.down = true
 	x.Inject(simulate.Fault{Kind: simulate.ServerError})

@@ -44,9 +44,9 @@ func (s *failingStore) write() error {
 	return nil
 }
 
-func (s *failingStore) Accept(ctx context.Context, at earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
+func (s *failingStore) Accept(ctx context.Context, at earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.AcceptResult, error) {
 	if err := s.write(); err != nil {
-		return earshot.Accepted{}, err
+		return earshot.AcceptResult{}, err
 	}
 	return s.Store.Accept(ctx, at, e, ask)
 }
@@ -148,7 +148,7 @@ func TestAStoreThatFailsAtTheStartIsNotTakenForThePlatform(t *testing.T) {
 // bot answers once it can be written to again.
 func TestAStoreThatFailsWhenThePlatformAnswersAtLastIsNotTakenForThePlatform(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil, "EARSHOT_HEALTH=127.0.0.1:0")
+	x := newSlackWorld(t, modeltest.StartScripted(t, slackScript), byHTTP, nil, "EARSHOT_HEALTH=127.0.0.1:0")
 	st, log := failing(t), &lines{}
 	x.options.Store, x.options.Log = st, slog.New(slog.NewTextHandler(log, nil))
 	x.options.Patience = 50 * time.Millisecond
@@ -209,7 +209,7 @@ func TestWhatSlackGaveUpSendingToAFullDiskIsReadFromHistory(t *testing.T) {
 
 // slackOnAFullDisk breaks the store until a question was refused and meanwhile has returned.
 func slackOnAFullDisk(t *testing.T, retries []time.Duration, meanwhile func(*slackWorld)) {
-	server, full := modeltest.Scripted(t, slackScript), sqliteErrors(t)["full"]
+	server, full := modeltest.StartScripted(t, slackScript), sqliteErrors(t)["full"]
 	transports(t, func(t *testing.T, by transport) {
 		o := &simulate.SlackOptions{Retries: retries}
 		x := newSlackWorld(t, server, by, o, "EARSHOT_HEALTH=127.0.0.1:0")
@@ -227,7 +227,7 @@ func slackOnAFullDisk(t *testing.T, retries []time.Duration, meanwhile func(*sla
 
 func TestOnDiscordAReadOnlyStoreIsToldAndCountedAndOverByItself(t *testing.T) {
 	t.Parallel()
-	x := newDiscordWorld(t, modeltest.Scripted(t, discordScript()), &discord.Options{Unlimited: true}, "EARSHOT_HEALTH=127.0.0.1:0")
+	x := newDiscordWorld(t, modeltest.StartScripted(t, discordScript()), &discord.Options{Unlimited: true}, "EARSHOT_HEALTH=127.0.0.1:0")
 	st, log := failing(t), &lines{}
 	x.options.Store, x.options.Log = st, slog.New(slog.NewTextHandler(log, nil))
 	x.start()
@@ -254,7 +254,7 @@ func TestAStoreThatFailsIsALineOfTheLogAMinute(t *testing.T) {
 		ran := make(chan error, 1)
 		go func() { ran <- d.Run(ctx) }()
 		say := func() error {
-			_, err := d.Chat.Say(t.Context(), local.Said{Channel: "general", As: "ann", Text: "is it raining?"})
+			_, err := d.Chat.Say(t.Context(), local.NewMessage{Channel: "general", As: "ann", Text: "is it raining?"})
 			return err
 		}
 		if err := say(); err != nil {

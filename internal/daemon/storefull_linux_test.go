@@ -66,7 +66,7 @@ func (d disk) heal() {
 
 func TestADiskThatFillsUpIsToldAndCountedAndOverByItself(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil, "EARSHOT_HEALTH=127.0.0.1:0")
+	x := newSlackWorld(t, modeltest.StartScripted(t, slackScript), byHTTP, nil, "EARSHOT_HEALTH=127.0.0.1:0")
 	at, log := smallDisk(t), &lines{}
 	x.db = filepath.Join(at, "bot.db")
 	x.environ = append(x.environ, "EARSHOT_DB="+x.db)
@@ -84,7 +84,7 @@ func TestADiskThatFillsUpIsToldAndCountedAndOverByItself(t *testing.T) {
 
 func TestAReadOnlyDiskEndsTheStart(t *testing.T) {
 	t.Parallel()
-	x := newSlackWorld(t, modeltest.Scripted(t, slackScript), byHTTP, nil)
+	x := newSlackWorld(t, modeltest.StartScripted(t, slackScript), byHTTP, nil)
 	at := smallDisk(t)
 	x.db = filepath.Join(at, "bot.db")
 	x.environ = append(x.environ, "EARSHOT_DB="+x.db)

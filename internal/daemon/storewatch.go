@@ -54,7 +54,7 @@ type storeWatch struct {
 func newStoreWatch(o Options, disk earshot.Store) *storeWatch {
 	w := &storeWatch{disk: disk, name: "the store", log: o.Log, wake: make(chan struct{}, 1)}
 	if o.Config.Store != "" {
-		w.at = store.Shown(o.Config.Store)
+		w.at = store.RedactSpec(o.Config.Store)
 		w.name += " " + w.at
 	}
 	return w
@@ -76,9 +76,9 @@ func ofStore(err error) bool {
 	return errors.As(err, &e)
 }
 
-// fails reports whether err says that the store does not work. The end of ctx, a
+// isStoreFailure reports whether err says that the store does not work. The end of ctx, a
 // closed store and the answers that a call may have do not.
-func fails(ctx context.Context, err error) bool {
+func isStoreFailure(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
 	}
@@ -92,7 +92,7 @@ func fails(ctx context.Context, err error) bool {
 
 // read returns the error of a read, with the store's name where the store has failed.
 func (w *storeWatch) read(ctx context.Context, err error) error {
-	if !fails(ctx, err) {
+	if !isStoreFailure(ctx, err) {
 		return err
 	}
 	return &storeError{w.name, err}
@@ -100,14 +100,14 @@ func (w *storeWatch) read(ctx context.Context, err error) error {
 
 // wrote takes the error of a write, and returns it as read does.
 func (w *storeWatch) wrote(ctx context.Context, err error) error {
-	if fails(ctx, err) {
-		w.failed(err)
+	if isStoreFailure(ctx, err) {
+		w.noteFailure(err)
 	}
 	return w.read(ctx, err)
 }
 
-// failed notes that a write has failed.
-func (w *storeWatch) failed(err error) {
+// noteFailure notes that a write has failed.
+func (w *storeWatch) noteFailure(err error) {
 	now := time.Now()
 	w.mu.Lock()
 	if w.since.IsZero() {
@@ -172,7 +172,7 @@ func (w *storeWatch) Run(ctx context.Context) error {
 			w.mu.Lock()
 			w.confirmed = true
 			w.mu.Unlock()
-			w.failed(err)
+			w.noteFailure(err)
 			if pause.For(ctx, probeEvery) != nil {
 				return nil
 			}

@@ -40,7 +40,7 @@ func (x Outside) summariser(c config.Config, log *slog.Logger) (llm.Model, error
 	case !configured:
 		return nil, nil
 	}
-	m, err := provider(c.Keys, info, c.Summary.BaseURL, nil)
+	m, err := newProviderModel(c.Keys, info, c.Summary.BaseURL, nil)
 	if err != nil {
 		return nil, fmt.Errorf("model %s of %s, which summarises: %w", info.Name, info.Provider, err)
 	}
@@ -49,7 +49,7 @@ func (x Outside) summariser(c config.Config, log *slog.Logger) (llm.Model, error
 
 // summaries returns what summarises the long conversations of an agent between
 // turns, until its ctx ends. A dry run writes nothing, and so no summaries.
-func (s shared) summaries(who earshot.Identity) func(context.Context) error {
+func (s sharedParts) summaries(who earshot.Identity) func(context.Context) error {
 	if s.options.DryRun {
 		return func(ctx context.Context) error { <-ctx.Done(); return nil }
 	}
@@ -57,7 +57,7 @@ func (s shared) summaries(who earshot.Identity) func(context.Context) error {
 }
 
 // summariesOf returns how the conversations of an agent are summarised.
-func (s shared) summariesOf(who earshot.Identity) summarize.Options {
+func (s sharedParts) summariesOf(who earshot.Identity) summarize.Options {
 	o, c := s.options, s.options.Config
 	info, _ := Summariser(c)
 	return summarize.Options{

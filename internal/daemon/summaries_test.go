@@ -51,7 +51,7 @@ func TestLongConversationsAreSummarisedBetweenTurns(t *testing.T) {
 			go func() { ran <- d.Run(ctx) }()
 			var id earshot.ConversationID
 			for n := range 4 {
-				said := local.Said{Channel: "general", As: "bob", Text: fmt.Sprint("@earshot hello ", n)}
+				said := local.NewMessage{Channel: "general", As: "bob", Text: fmt.Sprint("@earshot hello ", n)}
 				if n > 0 {
 					said.Thread = earshot.MessageID(id.Name)
 				}

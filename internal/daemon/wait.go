@@ -24,7 +24,7 @@ func (d *Daemon) Wait(ctx context.Context, id earshot.TurnID) error {
 		if t.State.Final() {
 			return nil
 		}
-		if err := await(ctx, ended, pollEvery); err != nil {
+		if err := waitFor(ctx, ended, pollEvery); err != nil {
 			return err
 		}
 	}

@@ -20,18 +20,18 @@ func CostChart(r CostReport) []byte {
 	if n := len(r.Rows); n > 0 {
 		last = r.Rows[n-1]
 	}
-	return picture.Sheet(fmt.Sprintf("What %d turns cost: policy %s against the full history at each turn", r.Turns, r.Policy), described(r, last),
+	return picture.Sheet(fmt.Sprintf("What %d turns cost: policy %s against the full history at each turn", r.Turns, r.Policy), describeChart(r, last),
 		r.panel("Prompt of each turn", "tokens", "", func(_ float64, s CostSide) float64 { return float64(s.Prompt) }, r.epochs()...),
 		r.panel("All prompts so far", "tokens", "", sum(func(s CostSide) int { return s.Prompt })),
 		r.panel("Of these new, not in the prompt before", "tokens", ", %.1f %% cacheable", sum(func(s CostSide) int { return s.Prompt - s.Cached })),
 		r.panel("Stored", "bytes", "", func(_ float64, s CostSide) float64 { return float64(s.Stored) }))
 }
 
-// described says in a sentence what the chart shows, for screen readers.
-func described(r CostReport, last CostRow) string {
+// describeChart says in a sentence what the chart shows, for screen readers.
+func describeChart(r CostReport, last CostRow) string {
 	return fmt.Sprintf("After %d turns, means of %d talks: %s tokens were sent against %s, of these %s new against %s, and %s bytes are stored against %s.",
-		last.Turn, len(r.Talks), picture.Figure(float64(last.Ours.Sum)), picture.Figure(float64(last.Full.Sum)), picture.Figure(float64(last.Ours.New)), picture.Figure(float64(last.Full.New)),
-		picture.Figure(float64(last.Ours.Stored)), picture.Figure(float64(last.Full.Stored)))
+		last.Turn, len(r.Talks), picture.FormatFigure(float64(last.Ours.Sum)), picture.FormatFigure(float64(last.Full.Sum)), picture.FormatFigure(float64(last.Ours.New)), picture.FormatFigure(float64(last.Full.New)),
+		picture.FormatFigure(float64(last.Ours.Stored)), picture.FormatFigure(float64(last.Full.Stored)))
 }
 
 // panel draws a figure of each turn, which add makes of the figure of the turn before and

@@ -150,8 +150,8 @@ func (o ContextOptions) rows() []ContextRow {
 // Calls is how often a judge asks its models for so many queries.
 func (o ContextOptions) Calls(queries int) int { return 2 * queries * len(o.rows()) }
 
-// A world is one conversation as a channel, filled up to a query.
-type world struct {
+// A filledChannel is one conversation as a channel, filled up to a query.
+type filledChannel struct {
 	task    chats.Task
 	agent   earshot.Identity // who is asked
 	counter assemble.Counter
@@ -165,7 +165,7 @@ type world struct {
 // self is the agent that is asked the queries of files.
 var self = earshot.Identity{ID: "earshot", Name: "earshot"}
 
-func newWorld(ctx context.Context, t chats.Task, counter assemble.Counter, open func(earshot.Store) (*search.Searcher, error)) (*world, error) {
+func newWorld(ctx context.Context, t chats.Task, counter assemble.Counter, open func(earshot.Store) (*search.Searcher, error)) (*filledChannel, error) {
 	st, err := store.Open(ctx, "memory:", nil)
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func newWorld(ctx context.Context, t chats.Task, counter assemble.Counter, open 
 		st.Close()
 		return nil, err
 	}
-	w := &world{
+	w := &filledChannel{
 		task: t, agent: self, counter: counter, store: st, finder: finder, log: newPeerLog(counter),
 		channel: earshot.Channel{Platform: earshot.Local, Workspace: "eval", ID: "channel", Name: t.Conversation.Name, Kind: earshot.KindChannel},
 	}
@@ -188,7 +188,7 @@ func newWorld(ctx context.Context, t chats.Task, counter assemble.Counter, open 
 
 // each calls ask for each query when the store holds what is older than it, and
 // the query as the newest message. It is taken out again afterwards.
-func (w *world) each(ctx context.Context, ask func(chats.Query, earshot.Message) error) error {
+func (w *filledChannel) each(ctx context.Context, ask func(chats.Query, earshot.Message) error) error {
 	for _, q := range w.task.Queries {
 		if err := w.fill(ctx, q.At); err != nil {
 			return err
@@ -218,7 +218,7 @@ func (w *world) each(ctx context.Context, ask func(chats.Query, earshot.Message)
 const batch = 2000
 
 // fill stores what is older than at.
-func (w *world) fill(ctx context.Context, at earshot.Time) error {
+func (w *filledChannel) fill(ctx context.Context, at earshot.Time) error {
 	var messages []earshot.Message
 	for list := w.task.Conversation.Messages; w.next < len(list) && list[w.next].Time < at; w.next++ {
 		messages = append(messages, list[w.next].Stored())
@@ -233,7 +233,7 @@ func (w *world) fill(ctx context.Context, at earshot.Time) error {
 }
 
 // measure adds what each prompt shows of a query's gold to its row.
-func (w *world) measure(ctx context.Context, q chats.Query, anchor earshot.Message, o ContextOptions, rows []ContextRow) error {
+func (w *filledChannel) measure(ctx context.Context, q chats.Query, anchor earshot.Message, o ContextOptions, rows []ContextRow) error {
 	i := 0
 	add := func(s promptResult) error {
 		r := &rows[i]
@@ -291,7 +291,7 @@ func (w *world) measure(ctx context.Context, q chats.Query, anchor earshot.Messa
 }
 
 // assemble makes the prompt of a policy.
-func (w *world) assemble(ctx context.Context, anchor earshot.Message, p assemble.Policy, tokens int) (promptResult, error) {
+func (w *filledChannel) assemble(ctx context.Context, anchor earshot.Message, p assemble.Policy, tokens int) (promptResult, error) {
 	budget := assemble.DefaultBudget()
 	budget.Tokens, budget.Session = tokens, 4*tokens
 	var failed error
@@ -302,7 +302,7 @@ func (w *world) assemble(ctx context.Context, anchor earshot.Message, p assemble
 	if err = cmp.Or(err, failed); err != nil {
 		return promptResult{}, err
 	}
-	s := promptResult{full: map[earshot.MessageID]bool{}, cut: map[earshot.MessageID]bool{}, tokens: besides(res.Tokens, assemble.Guide, assemble.Anchor)}
+	s := promptResult{full: map[earshot.MessageID]bool{}, cut: map[earshot.MessageID]bool{}, tokens: tokensWithout(res.Tokens, assemble.Guide, assemble.Anchor)}
 	for _, row := range res.Ledger {
 		switch row.Verdict {
 		case earshot.Full:
@@ -316,7 +316,7 @@ func (w *world) assemble(ctx context.Context, anchor earshot.Message, p assemble
 }
 
 // evidence is the gold's lines, in the order of time.
-func (w *world) evidence(q chats.Query) []string {
+func (w *filledChannel) evidence(q chats.Query) []string {
 	gold := goldOf(q)
 	var lines []string
 	for _, m := range w.task.Conversation.Messages[:w.next] {
@@ -327,7 +327,7 @@ func (w *world) evidence(q chats.Query) []string {
 	return lines
 }
 
-func (r *ContextRow) add(source string, g gold, s promptResult) {
+func (r *ContextRow) add(source string, g answerMessages, s promptResult) {
 	full, cut := 0, 0
 	for id := range g {
 		switch {

@@ -224,16 +224,16 @@ func newTalk(conversation string, thread earshot.MessageID, messages []chats.Mes
 		}
 		known[m.ID] = true
 		t.messages = append(t.messages, m)
-		if asks(m) {
+		if isQuestion(m) {
 			t.questions++
 		}
 	}
 	return t
 }
 
-// asks reports whether a message can be a question to the bot: a person wrote it,
+// isQuestion reports whether a message can be a question to the bot: a person wrote it,
 // and it has text.
-func asks(m chats.Message) bool {
+func isQuestion(m chats.Message) bool {
 	return m.Stored().Author.Kind == earshot.Human && strings.ContainsFunc(m.Text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) &&
 		!strings.Contains(m.Text, "🚫") // which asks to be answered alone
 }

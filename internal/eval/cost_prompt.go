@@ -15,15 +15,15 @@ type piece struct {
 	tokens int
 }
 
-// A scale counts pieces, each text once.
-type scale struct {
+// A pieceCounter counts pieces, each text once.
+type pieceCounter struct {
 	counter assemble.Counter
 	known   map[string]int
 }
 
-func newScale(c assemble.Counter) *scale { return &scale{c, map[string]int{}} }
+func newScale(c assemble.Counter) *pieceCounter { return &pieceCounter{c, map[string]int{}} }
 
-func (s *scale) piece(role earshot.Role, text string) piece {
+func (s *pieceCounter) piece(role earshot.Role, text string) piece {
 	n, ok := s.known[text]
 	if !ok {
 		n = s.counter.Count(text)
@@ -34,7 +34,7 @@ func (s *scale) piece(role earshot.Role, text string) piece {
 
 // request returns the pieces of a request in the order in which providers read
 // it: tools, system text, messages.
-func (s *scale) request(r llm.Request) ([]piece, error) {
+func (s *pieceCounter) request(r llm.Request) ([]piece, error) {
 	var out []piece
 	for _, t := range r.Tools {
 		raw, err := json.Marshal(t)
@@ -64,7 +64,7 @@ func tokensOf(list []piece) int {
 }
 
 // shared returns the tokens of the bytes with which both prompts begin.
-func (s *scale) shared(before, now []piece) int {
+func (s *pieceCounter) shared(before, now []piece) int {
 	n := 0
 	for i, p := range now {
 		if i >= len(before) || before[i].role != p.role {
@@ -89,7 +89,7 @@ func commonStart(a, b string) string {
 
 // A history is the other side: everything that was said, sent at each turn.
 type history struct {
-	scale *scale
+	scale *pieceCounter
 	limit int // tokens
 	lines []piece
 	sum   int   // tokens of lines

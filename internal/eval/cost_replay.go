@@ -31,13 +31,13 @@ var (
 	replayChannel = earshot.Channel{Platform: earshot.Local, Workspace: "eval", ID: "C1", Name: "talk", Kind: earshot.KindChannel}
 )
 
-// A script is the bot's model and platform in a replay. The model gives the same
+// A scriptedBot is the bot's model and platform in a replay. The model gives the same
 // answer at each turn; the next event comes when the turn before has ended.
-type script struct {
+type scriptedBot struct {
 	now   atomic.Int64 // microseconds; the bot's clock
 	keys  atomic.Int64
 	ended chan bot.Report
-	scale *scale
+	scale *pieceCounter
 
 	mu     sync.Mutex // guards what follows
 	asked  [][]piece  // the last turn's requests
@@ -45,7 +45,7 @@ type script struct {
 }
 
 // Generate implements [llm.Model].
-func (s *script) Generate(_ context.Context, r llm.Request, _ func(llm.Event)) (llm.Response, error) {
+func (s *scriptedBot) Generate(_ context.Context, r llm.Request, _ func(llm.Event)) (llm.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pieces, err := s.scale.request(r)
@@ -61,7 +61,7 @@ func (s *script) Generate(_ context.Context, r llm.Request, _ func(llm.Event)) (
 }
 
 // Post implements [bot.Platform].
-func (s *script) Post(_ context.Context, d bot.Draft) (earshot.Message, error) {
+func (s *scriptedBot) Post(_ context.Context, d bot.Draft) (earshot.Message, error) {
 	return earshot.Message{
 		ID: answerID(d.Anchor.ID, d.Chunk), Time: d.Anchor.Time + 1 + earshot.Time(d.Chunk), Text: d.Text, Thread: d.Thread,
 	}, nil
@@ -72,7 +72,7 @@ func answerID(question earshot.MessageID, chunk int) earshot.MessageID {
 }
 
 // prompt returns the prompt of the turn that has ended. A turn asks once.
-func (s *script) prompt() ([]piece, error) {
+func (s *scriptedBot) prompt() ([]piece, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	asked := s.asked
@@ -135,7 +135,7 @@ func replay(ctx context.Context, t talk, o CostOptions) (told CostTalk, err erro
 		return CostTalk{}, err
 	}
 	defer base.close()
-	s := &script{ended: make(chan bot.Report, 1), scale: newScale(o.Counter)}
+	s := &scriptedBot{ended: make(chan bot.Report, 1), scale: newScale(o.Counter)}
 	b := bot.New(bot.Options{
 		Store: ours.store, Model: s, Platform: s, Identity: replayed, Counter: o.Counter, Policy: o.Policy, Budget: o.Budget,
 		Owner: "eval", Now: func() earshot.Time { return earshot.Time(s.now.Load()) },
@@ -155,14 +155,14 @@ func replay(ctx context.Context, t talk, o CostOptions) (told CostTalk, err erro
 		<-stopped
 		err = errors.Join(err, failed)
 	}()
-	r := &replaying{talk: t, script: s, bot: b, stopped: stopped, ours: ours, base: base, history: &history{scale: s.scale, limit: o.Budget.Limit}}
+	r := &replayState{talk: t, script: s, bot: b, stopped: stopped, ours: ours, base: base, history: &history{scale: s.scale, limit: o.Budget.Limit}}
 	return r.run(ctx, o.Turns)
 }
 
-// A replaying is the state of one talk's replay.
-type replaying struct {
+// A replayState is the state of one talk's replay.
+type replayState struct {
 	talk
-	script     *script
+	script     *scriptedBot
 	bot        *bot.Bot
 	stopped    <-chan struct{} // the bot answers nothing any more
 	ours, base *database
@@ -173,7 +173,7 @@ type replaying struct {
 	told       CostTalk
 }
 
-func (r *replaying) run(ctx context.Context, turns int) (CostTalk, error) {
+func (r *replayState) run(ctx context.Context, turns int) (CostTalk, error) {
 	r.told = CostTalk{Conversation: r.conversation, Thread: string(r.thread), Every: r.every, Epochs: []int{}}
 	people := 0
 	for _, m := range r.messages {
@@ -181,7 +181,7 @@ func (r *replaying) run(ctx context.Context, turns int) (CostTalk, error) {
 			break
 		}
 		question := false
-		if asks(m) {
+		if isQuestion(m) {
 			people++
 			question = people%r.every == 0
 		}
@@ -194,7 +194,7 @@ func (r *replaying) run(ctx context.Context, turns int) (CostTalk, error) {
 
 // hear gives both bots a message, and waits for the answer if it is a question.
 // Times rise by at least a millisecond: some data has times of whole minutes.
-func (r *replaying) hear(ctx context.Context, m chats.Message, question bool) error {
+func (r *replayState) hear(ctx context.Context, m chats.Message, question bool) error {
 	raw, err := json.Marshal(m)
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func (r *replaying) hear(ctx context.Context, m chats.Message, question bool) er
 }
 
 // answered waits for the answer and measures the turn.
-func (r *replaying) answered(ctx context.Context, question earshot.Message) error {
+func (r *replayState) answered(ctx context.Context, question earshot.Message) error {
 	var report bot.Report
 	select {
 	case report = <-r.script.ended:

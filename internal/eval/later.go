@@ -123,7 +123,7 @@ func (r *LaterRow) play(ctx context.Context, t chats.Task, q chats.Query, o Late
 	older, _ := slices.BinarySearchFunc(all, q.At, func(m chats.Message, at earshot.Time) int { return cmp.Compare(m.Time, at) })
 	begin, questions := older, 0
 	for people := 0; begin > 0 && questions < r.Turn-1; begin-- {
-		if asks(all[begin-1]) {
+		if isQuestion(all[begin-1]) {
 			if people++; people%o.Every == 0 {
 				questions++
 			}
@@ -139,11 +139,11 @@ func (r *LaterRow) play(ctx context.Context, t chats.Task, q chats.Query, o Late
 	defer s.store.Close()
 	people := 0
 	for _, m := range all[begin:older] {
-		if asks(m) {
+		if isQuestion(m) {
 			people++
 		}
 		// The one that begins the thread asks first, so that the session begins with it.
-		if err := s.hear(ctx, m.Stored(), asks(m) && people%o.Every == 1%o.Every && s.turns < r.Turn-1); err != nil {
+		if err := s.hear(ctx, m.Stored(), isQuestion(m) && people%o.Every == 1%o.Every && s.turns < r.Turn-1); err != nil {
 			return err
 		}
 	}
@@ -186,7 +186,7 @@ type session struct {
 	finder *search.Searcher
 	root   earshot.MessageID
 	last   earshot.Time
-	state  *assemble.Conversation // nil: nothing was asked yet
+	state  *assemble.ConversationState // nil: nothing was asked yet
 	turns  int
 	epochs int
 	// epochAt is the epoch of the first turn after each message of the thread, and since
@@ -194,7 +194,7 @@ type session struct {
 	epochAt map[earshot.MessageID]int
 	since   []earshot.MessageID
 
-	scale   *scale
+	scale   *pieceCounter
 	before  []piece // the prompt of the turn before
 	thread  []piece // what a bot that sends the whole thread sends
 	sent    []piece // what it sent last
@@ -265,10 +265,10 @@ func (s *session) answer(ctx context.Context, m earshot.Message) error {
 	if err != nil {
 		return err
 	}
-	s.charged += charge(tokensOf(now), s.scale.shared(s.before, now))
+	s.charged += promptCost(tokensOf(now), s.scale.shared(s.before, now))
 	s.before = now
 	whole := append([]piece{s.scale.piece("", request.System)}, s.thread...)
-	s.full += charge(tokensOf(whole), s.scale.shared(s.sent, whole))
+	s.full += promptCost(tokensOf(whole), s.scale.shared(s.sent, whole))
 	s.sent = whole
 	if s.turns++; s.state != nil && res.Next.Epoch != s.state.Epoch {
 		s.epochs++
@@ -278,19 +278,19 @@ func (s *session) answer(ctx context.Context, m earshot.Message) error {
 	}
 	s.since = nil
 	reply := earshot.Message{ID: answerID(m.ID, 0), Time: m.Time + 1, Thread: s.root, Text: scriptedAnswer, Author: earshot.Author{ID: replayed.ID, Name: replayed.Name, Kind: earshot.Bot}}
-	s.state = remembered(in, res, s.state, reply)
+	s.state = nextConversation(in, res, s.state, reply)
 	return s.record(ctx, reply)
 }
 
-// charge is what a prompt costs, in tokens of the full price.
-func charge(prompt, cached int) float64 {
+// promptCost returns what a prompt costs, in tokens of the full price.
+func promptCost(prompt, cached int) float64 {
 	return float64(prompt-cached) + cachedPrice*float64(cached)
 }
 
-// remembered is what is remembered after a turn that got an answer.
-func remembered(in assemble.Input, res assemble.Result, before *assemble.Conversation, reply earshot.Message) *assemble.Conversation {
-	c := &assemble.Conversation{
-		Cursor: res.Next.Cursor, Epoch: res.Next.Epoch, Shown: append(slices.Clone(res.Next.Shown), earshot.Shown{ID: reply.ID, Revision: reply.Edited}),
+// nextConversation returns what is remembered after a turn that got an answer.
+func nextConversation(in assemble.Input, res assemble.Result, before *assemble.ConversationState, reply earshot.Message) *assemble.ConversationState {
+	c := &assemble.ConversationState{
+		Cursor: res.Next.Cursor, Epoch: res.Next.Epoch, Shown: append(slices.Clone(res.Next.Shown), earshot.ShownRevision{ID: reply.ID, Revision: reply.Edited}),
 		Attached: res.Next.Attached, Names: res.Next.Names,
 	}
 	if before != nil {

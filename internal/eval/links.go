@@ -31,7 +31,7 @@ func GuessLinks(list []chats.Message) []GuessedLink {
 	for _, c := range chats.Conversations(list) {
 		linker := links.New()
 		for i, m := range c.Messages {
-			g := guessed(linker, c, i)
+			g := guessLink(linker, c, i)
 			if g.Parent == m.ID && m.ReplyTo != "" && len(g.Ranked) > 0 {
 				g.Parent = g.Ranked[0]
 			}
@@ -41,10 +41,10 @@ func GuessLinks(list []chats.Message) []GuessedLink {
 	return out
 }
 
-// guessed says what the message i of a conversation seems to answer, when the linker knows
+// guessLink says what the message i of a conversation seems to answer, when the linker knows
 // those before it.
-func guessed(linker *links.Linker, c chats.Conversation, i int) GuessedLink {
-	s := flat(c.Messages[i])
+func guessLink(linker *links.Linker, c chats.Conversation, i int) GuessedLink {
+	s := withoutReplies(c.Messages[i])
 	guess := linker.Next(&s)
 	g := GuessedLink{Conversation: c.Name, ID: s.ID, Parent: s.ID, Ranked: []earshot.MessageID{}}
 	for _, n := range guess.Ranked {
@@ -58,10 +58,10 @@ func guessed(linker *links.Linker, c chats.Conversation, i int) GuessedLink {
 	return g
 }
 
-// flat is a message without what says whom it answers. In logs of IRC nobody
+// withoutReplies returns a message without what says whom it answers. In logs of IRC nobody
 // is the author of "=== ann joined", which is no talk, and of "* ann waves",
 // which is ann's.
-func flat(m chats.Message) earshot.Message {
+func withoutReplies(m chats.Message) earshot.Message {
 	s := m.Stored()
 	s.Thread, s.ReplyTo = "", ""
 	if m.Author != "" {
@@ -118,8 +118,8 @@ type ReplyMeasures struct {
 	At3     float64 `json:"at_3"`
 }
 
-// A place is a message of the data.
-type place struct {
+// A messageIndex is a message of the data.
+type messageIndex struct {
 	conversation string
 	id           earshot.MessageID
 }
@@ -128,13 +128,13 @@ type place struct {
 // one by the guesses' order answers the earlier one. Links of messages that
 // were not guessed count as missed.
 func MeasureLinks(guesses []GuessedLink, gold []chats.Link) LinkMeasures {
-	order := make(map[place]int, len(guesses))
+	order := make(map[messageIndex]int, len(guesses))
 	for i, g := range guesses {
-		order[place{g.Conversation, g.ID}] = i
+		order[messageIndex{g.Conversation, g.ID}] = i
 	}
-	wanted := map[place][]place{}
+	wanted := map[messageIndex][]messageIndex{}
 	for _, l := range gold {
-		a, b := place{l.Conversation, l.ID}, place{l.Conversation, l.Parent}
+		a, b := messageIndex{l.Conversation, l.ID}, messageIndex{l.Conversation, l.Parent}
 		if order[b] > order[a] {
 			a, b = b, a
 		}
@@ -143,10 +143,10 @@ func MeasureLinks(guesses []GuessedLink, gold []chats.Link) LinkMeasures {
 		}
 	}
 	var out LinkMeasures
-	want, got := groups{}, groups{}
-	var annotated []place
+	want, got := unionFind{}, unionFind{}
+	var annotated []messageIndex
 	for _, g := range guesses {
-		at, parent := place{g.Conversation, g.ID}, place{g.Conversation, g.Parent}
+		at, parent := messageIndex{g.Conversation, g.ID}, messageIndex{g.Conversation, g.Parent}
 		if len(wanted[at]) == 0 {
 			continue
 		}
@@ -171,18 +171,18 @@ func MeasureLinks(guesses []GuessedLink, gold []chats.Link) LinkMeasures {
 
 // MeasureReplies compares guesses with the reply references of the data.
 func MeasureReplies(guesses []GuessedLink, list []chats.Message) ReplyMeasures {
-	order, parent := map[place]int{}, map[place]earshot.MessageID{}
+	order, parent := map[messageIndex]int{}, map[messageIndex]earshot.MessageID{}
 	for i, g := range guesses {
-		order[place{g.Conversation, g.ID}] = i
+		order[messageIndex{g.Conversation, g.ID}] = i
 	}
 	for _, m := range list {
-		parent[place{m.Conversation, m.ID}] = m.ReplyTo
+		parent[messageIndex{m.Conversation, m.ID}] = m.ReplyTo
 	}
 	var out ReplyMeasures
 	var first, three int
 	for i, g := range guesses {
-		up := parent[place{g.Conversation, g.ID}]
-		at, ok := order[place{g.Conversation, up}]
+		up := parent[messageIndex{g.Conversation, g.ID}]
+		at, ok := order[messageIndex{g.Conversation, up}]
 		if up == "" || !ok || at >= i {
 			continue
 		}
@@ -202,11 +202,11 @@ func MeasureReplies(guesses []GuessedLink, list []chats.Message) ReplyMeasures {
 	return out
 }
 
-// groups is a union-find forest: each place points to its parent, a root to
+// unionFind is a union-find forest: each place points to its parent, a root to
 // itself.
-type groups map[place]place
+type unionFind map[messageIndex]messageIndex
 
-func (g groups) top(p place) place {
+func (g unionFind) top(p messageIndex) messageIndex {
 	for {
 		up, ok := g[p]
 		if !ok || up == p {
@@ -219,15 +219,15 @@ func (g groups) top(p place) place {
 	}
 }
 
-func (g groups) join(a, b place) {
+func (g unionFind) join(a, b messageIndex) {
 	if x, y := g.top(a), g.top(b); x != y {
 		g[x] = y
 	}
 }
 
 // members lists each group's annotated messages, in their order.
-func (g groups) members(annotated []place) map[place][]int {
-	out := map[place][]int{}
+func (g unionFind) members(annotated []messageIndex) map[messageIndex][]int {
+	out := map[messageIndex][]int{}
 	for i, p := range annotated {
 		top := g.top(p)
 		out[top] = append(out[top], i)
@@ -237,7 +237,7 @@ func (g groups) members(annotated []place) map[place][]int {
 
 // compare counts the groups of two and more that other has too, and returns 1
 // minus the scaled variation of information.
-func (g groups) compare(other groups, annotated []place) (Score, float64) {
+func (g unionFind) compare(other unionFind, annotated []messageIndex) (Score, float64) {
 	want, got := g.members(annotated), other.members(annotated)
 	var s Score
 	for _, list := range got {
@@ -248,7 +248,7 @@ func (g groups) compare(other groups, annotated []place) (Score, float64) {
 	n := float64(len(annotated))
 	var terms []float64
 	for _, list := range want {
-		overlap := map[place]int{}
+		overlap := map[messageIndex]int{}
 		for _, i := range list {
 			overlap[other.top(annotated[i])]++
 		}

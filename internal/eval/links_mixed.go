@@ -54,16 +54,16 @@ func MeasureMixed(list []chats.Message, percent int) MixedMeasures {
 				gold = append(gold, chats.Link{Conversation: c.Name, ID: m.ID, Parent: m.ReplyTo})
 			}
 			own := GuessedLink{Conversation: c.Name, ID: m.ID, Parent: m.ID}
-			if replies && known(m.ID, percent) {
+			if replies && isKnownReference(m.ID, percent) {
 				out.Known++
-				s := flat(m)
+				s := withoutReplies(m)
 				linker.Follow(&s, parent)
 				own.Parent = m.ReplyTo
 				both, alone = append(both, own), append(alone, own)
 				continue
 			}
 			alone = append(alone, own)
-			own = guessed(linker, c, i)
+			own = guessLink(linker, c, i)
 			both = append(both, own)
 			if !replies {
 				out.Plain++
@@ -89,8 +89,8 @@ func MeasureMixed(list []chats.Message, percent int) MixedMeasures {
 	return out
 }
 
-// known reports whether a reference is one of the known ones.
-func known(id earshot.MessageID, percent int) bool {
+// isKnownReference reports whether a reference is one of the known ones.
+func isKnownReference(id earshot.MessageID, percent int) bool {
 	h := fnv.New32a()
 	h.Write([]byte(id))
 	return int(h.Sum32()%100) < percent

@@ -26,7 +26,7 @@ var peers = []peer{
 	{"last-n", newestFirst, true},
 	{"first-page", oldestFirst, true},
 	{"substring", substring, false},
-	{"fts", ranked, false},
+	{"fts", rankedBySearch, false},
 }
 
 // A peerLog is what a peer knows of a conversation: what has been said.
@@ -112,4 +112,4 @@ func substring(l *peerLog, query string) iter.Seq[int] {
 	}
 }
 
-func ranked(l *peerLog, query string) iter.Seq[int] { return l.index.rank(query) }
+func rankedBySearch(l *peerLog, query string) iter.Seq[int] { return l.index.rank(query) }

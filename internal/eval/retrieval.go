@@ -126,7 +126,7 @@ func (r *retrieval) ask(q chats.Query, o RetrievalOptions) Answer {
 // measure compares hits with a query's gold.
 func (r *retrieval) measure(q chats.Query, ids []earshot.MessageID, section *assemble.Section) Figures {
 	gold := goldOf(q)
-	f := Figures{RecallAt10: gold.share(first(ids, 10)), RecallAt50: gold.share(first(ids, 50))}
+	f := Figures{RecallAt10: gold.share(firstIDs(ids, 10)), RecallAt50: gold.share(firstIDs(ids, 50))}
 	if f.RecallAt10 > 0 {
 		f.HitAt10 = 1
 	}
@@ -136,13 +136,13 @@ func (r *retrieval) measure(q chats.Query, ids []earshot.MessageID, section *ass
 	f.RecallIn4000 = gold.share(r.pack(ids, 4000))
 	f.RecallIn8000 = gold.share(r.pack(ids, 8000))
 	if section != nil {
-		share := gold.share(r.pack(first(ids, section.Messages), section.Tokens))
+		share := gold.share(r.pack(firstIDs(ids, section.Messages), section.Tokens))
 		f.RecallInSection = &share
 	}
 	return f
 }
 
-func first(ids []earshot.MessageID, n int) []earshot.MessageID { return ids[:min(n, len(ids))] }
+func firstIDs(ids []earshot.MessageID, n int) []earshot.MessageID { return ids[:min(n, len(ids))] }
 
 // pack returns the hits that fit, best first, and skips those that do not.
 func (r *retrieval) pack(ids []earshot.MessageID, room int) []earshot.MessageID {
@@ -164,11 +164,11 @@ func (r *retrieval) pack(ids []earshot.MessageID, room int) []earshot.MessageID 
 // lineOf is a message as a line.
 func lineOf(m chats.Message) string { return m.Author + ": " + m.Text + "\n" }
 
-// A gold is the messages that hold an answer.
-type gold map[earshot.MessageID]bool
+// An answerMessages is the messages that hold an answer.
+type answerMessages map[earshot.MessageID]bool
 
-func goldOf(q chats.Query) gold {
-	g := gold{}
+func goldOf(q chats.Query) answerMessages {
+	g := answerMessages{}
 	for _, id := range q.Gold {
 		g[id] = true
 	}
@@ -176,7 +176,7 @@ func goldOf(q chats.Query) gold {
 }
 
 // share is the share of g that is among ids.
-func (g gold) share(ids []earshot.MessageID) float64 {
+func (g answerMessages) share(ids []earshot.MessageID) float64 {
 	if len(g) == 0 {
 		return 0
 	}
@@ -266,9 +266,9 @@ func (g *Group) average() {
 	}
 }
 
-// Run writes a line for each of the queries: its number and what was found for
+// WriteAnswers writes a line for each of the queries: its number and what was found for
 // it. One that was not asked has no ids.
-func Run(queries []chats.Query, answers []Answer, line func(any) error) error {
+func WriteAnswers(queries []chats.Query, answers []Answer, line func(any) error) error {
 	byNumber := make(map[int][]earshot.MessageID, len(answers))
 	for _, a := range answers {
 		byNumber[a.Query.Number] = a.IDs

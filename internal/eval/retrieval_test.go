@@ -72,7 +72,7 @@ func TestTheRunHasALineForEachQuery(t *testing.T) {
 	task := chats.Task{Conversation: talk("c", "a crane", "the crane crane"), Queries: queries[:2]}
 	write := func() string {
 		var b strings.Builder
-		if err := eval.Run(queries, retrieve(t, &eval.RetrievalOptions{Limit: 1}, task), json.NewEncoder(&b).Encode); err != nil {
+		if err := eval.WriteAnswers(queries, retrieve(t, &eval.RetrievalOptions{Limit: 1}, task), json.NewEncoder(&b).Encode); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

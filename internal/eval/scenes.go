@@ -65,8 +65,8 @@ func ReadScenes(page string) ([]Scene, error) {
 	return out, nil
 }
 
-// A Shown is what a scene's prompt holds of what it needs.
-type Shown struct {
+// A SceneResult is what a scene's prompt holds of what it needs.
+type SceneResult struct {
 	Scene   int                 `json:"scene"`
 	Shows   string              `json:"shows"`
 	Channel string              `json:"channel"`
@@ -75,14 +75,14 @@ type Shown struct {
 	Shown   int                 `json:"shown"`  // those cut among them
 	Tokens  int                 `json:"tokens"` // of the prompt besides the guide
 	Cut     []earshot.MessageID `json:"cut"`
-	Missing []Missing           `json:"missing"`
+	Missing []MissingMessage    `json:"missing"`
 
 	Input  assemble.Input  `json:"-"`
 	Result assemble.Result `json:"-"`
 }
 
-// A Missing is a needed message that is not shown, and why.
-type Missing struct {
+// A MissingMessage is a needed message that is not shown, and why.
+type MissingMessage struct {
 	ID     earshot.MessageID `json:"id"`
 	Reason string            `json:"reason"` // the ledger's, or "not read"
 }
@@ -101,28 +101,28 @@ func agent() earshot.Identity {
 	return earshot.Identity{ID: "U0EARSHOT", Name: "earshot", Aliases: []earshot.AuthorID{"B0EARSHOT"}}
 }
 
-// Ask makes the prompt of each scene, over a store that holds the bundled
+// RunScenes makes the prompt of each scene, over a store that holds the bundled
 // workspace, with the default budget, and looks for the messages that it needs.
 // finder may be nil: nothing is recalled. A scene that follows up another has
 // the session that this one's turn left, with the answer that is stored.
-func Ask(ctx context.Context, st earshot.Store, scenes []Scene, p assemble.Policy, counter assemble.Counter, finder gather.Finder) ([]Shown, error) {
+func RunScenes(ctx context.Context, st earshot.Store, scenes []Scene, p assemble.Policy, counter assemble.Counter, finder gather.Finder) ([]SceneResult, error) {
 	channels, err := channelsOf(ctx, st)
 	if err != nil {
 		return nil, err
 	}
-	made := map[earshot.MessageID]Shown{}
-	var out []Shown
+	made := map[earshot.MessageID]SceneResult{}
+	var out []SceneResult
 	for _, s := range scenes {
 		req := gather.Request{Channel: channels[s.Channel], Anchor: s.Anchor, Identity: agent(), Policy: p, Counter: counter, Finder: finder}
-		var before []earshot.Shown
+		var before []earshot.ShownRevision
 		if s.Follows != "" {
 			first := made[s.Follows]
-			if req.State, err = after(ctx, st, first.Input, first.Result); err != nil {
+			if req.State, err = stateAfter(ctx, st, first.Input, first.Result); err != nil {
 				return nil, fmt.Errorf("scene %d: %w", s.Number, err)
 			}
 			before = first.Result.Next.Shown
 		}
-		x := Shown{Scene: s.Number, Shows: s.Shows, Channel: s.Channel, Anchor: s.Anchor, Needed: len(s.Needs), Cut: []earshot.MessageID{}, Missing: []Missing{}}
+		x := SceneResult{Scene: s.Number, Shows: s.Shows, Channel: s.Channel, Anchor: s.Anchor, Needed: len(s.Needs), Cut: []earshot.MessageID{}, Missing: []MissingMessage{}}
 		if x.Input, x.Result, err = gather.Turn(ctx, st, req); err != nil {
 			return nil, fmt.Errorf("scene %d: %w", s.Number, err)
 		}
@@ -145,8 +145,8 @@ func channelsOf(ctx context.Context, st earshot.Store) (map[string]earshot.Chann
 
 // look counts what of the scene's needs is shown, or was before where a session
 // goes on.
-func (x *Shown) look(s Scene, before []earshot.Shown) {
-	x.Tokens = besides(x.Result.Tokens, assemble.Guide)
+func (x *SceneResult) look(s Scene, before []earshot.ShownRevision) {
+	x.Tokens = tokensWithout(x.Result.Tokens, assemble.Guide)
 	rows := map[earshot.MessageID]earshot.LedgerRow{}
 	for _, r := range x.Result.Ledger {
 		rows[r.ID] = r
@@ -160,18 +160,18 @@ func (x *Shown) look(s Scene, before []earshot.Shown) {
 		case read && row.Verdict == earshot.Cut:
 			x.Shown++
 			x.Cut = append(x.Cut, id)
-		case held && slices.ContainsFunc(before, func(y earshot.Shown) bool { return y.ID == id }):
+		case held && slices.ContainsFunc(before, func(y earshot.ShownRevision) bool { return y.ID == id }):
 			x.Shown++
 		case !read:
-			x.Missing = append(x.Missing, Missing{id, "not read"})
+			x.Missing = append(x.Missing, MissingMessage{id, "not read"})
 		default:
-			x.Missing = append(x.Missing, Missing{id, row.Reason})
+			x.Missing = append(x.Missing, MissingMessage{id, row.Reason})
 		}
 	}
 }
 
-// besides is the tokens of a prompt without some of its sections.
-func besides(t assemble.Tokens, sections ...assemble.SectionName) int {
+// tokensWithout returns the tokens of a prompt without some of its sections.
+func tokensWithout(t assemble.Tokens, sections ...assemble.SectionName) int {
 	n := t.Total
 	for _, s := range sections {
 		n -= t.Sections[s]
@@ -180,7 +180,7 @@ func besides(t assemble.Tokens, sections ...assemble.SectionName) int {
 }
 
 // Total sums scenes up.
-func Total(list []Shown) SceneTotal {
+func Total(list []SceneResult) SceneTotal {
 	t := SceneTotal{Scenes: len(list)}
 	tokens := 0
 	for _, x := range list {
@@ -195,9 +195,9 @@ func Total(list []Shown) SceneTotal {
 	return t
 }
 
-// after is what is remembered when a first turn got the answer that is stored:
+// stateAfter returns what is remembered when a first turn got the answer that is stored:
 // the agent's next message of the anchor's thread.
-func after(ctx context.Context, st earshot.Store, in assemble.Input, res assemble.Result) (*assemble.Conversation, error) {
+func stateAfter(ctx context.Context, st earshot.Store, in assemble.Input, res assemble.Result) (*assemble.ConversationState, error) {
 	anchor, err := st.Message(ctx, in.Channel.Scope(), in.Anchor)
 	if err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func after(ctx context.Context, st earshot.Store, in assemble.Input, res assembl
 		if !in.Identity.Is(m.Author.ID) || m.ID == anchor.ID {
 			continue
 		}
-		return remembered(in, res, nil, m), nil
+		return nextConversation(in, res, nil, m), nil
 	}
 	return nil, fmt.Errorf("nobody answered %s", anchor.ID)
 }

@@ -26,7 +26,7 @@ func ContextOfScenes(ctx context.Context, st earshot.Store, scenes []Scene, coun
 	rows := opts.rows()
 	for i, s := range scenes {
 		if len(s.Needs) > 0 {
-			w := world{task: chats.Task{Source: s.Channel}, agent: agent(), counter: counter, store: st, finder: finder, channel: channels[s.Channel], log: newPeerLog(counter)}
+			w := filledChannel{task: chats.Task{Source: s.Channel}, agent: agent(), counter: counter, store: st, finder: finder, channel: channels[s.Channel], log: newPeerLog(counter)}
 			if err := w.scene(ctx, s, opts, rows); err != nil {
 				return nil, fmt.Errorf("scene %d: %w", s.Number, err)
 			}
@@ -40,7 +40,7 @@ func ContextOfScenes(ctx context.Context, st earshot.Store, scenes []Scene, coun
 }
 
 // scene measures one. Peers know what was said before its anchor.
-func (w *world) scene(ctx context.Context, s Scene, o ContextOptions, rows []ContextRow) error {
+func (w *filledChannel) scene(ctx context.Context, s Scene, o ContextOptions, rows []ContextRow) error {
 	anchor, err := w.store.Message(ctx, w.channel.Scope(), s.Anchor)
 	if err != nil {
 		return err

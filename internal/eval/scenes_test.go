@@ -90,18 +90,18 @@ func TestASceneSaysWhatIsShownCutAndMissing(t *testing.T) {
 	}
 	delta, _ := assemble.ByName("delta")
 	delta.First[2].Tokens = 500 // the thread's
-	got, err := eval.Ask(t.Context(), st, scenes, delta, counter, nil)
+	got, err := eval.RunScenes(t.Context(), st, scenes, delta, counter, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	type outcome struct {
 		Shown   int
 		Cut     []earshot.MessageID
-		Missing []eval.Missing
+		Missing []eval.MissingMessage
 	}
 	want := []outcome{
-		{2, []earshot.MessageID{"1772400060.000001"}, []eval.Missing{{ID: "1772300000.000001", Reason: "not read"}, {ID: "1772299999.000001", Reason: "not read"}}},
-		{2, []earshot.MessageID{}, []eval.Missing{}},
+		{2, []earshot.MessageID{"1772400060.000001"}, []eval.MissingMessage{{ID: "1772300000.000001", Reason: "not read"}, {ID: "1772299999.000001", Reason: "not read"}}},
+		{2, []earshot.MessageID{}, []eval.MissingMessage{}},
 	}
 	for i, x := range got {
 		if diff := cmp.Diff(outcome{x.Shown, x.Cut, x.Missing}, want[i]); diff != "" {

@@ -27,8 +27,8 @@ type beforeTurn struct {
 	entries int                // how many entries of the prompt's session are its
 }
 
-// A history is what stands before a prompt in its conversation.
-type history struct {
+// A priorHistory is what stands before a prompt in its conversation.
+type priorHistory struct {
 	turns    []beforeTurn // of the epoch, whose entries the prompt repeats; the oldest first
 	passages []passage    // of each entry of the session
 	last     *beforeTurn  // the turn before, of any epoch; nil where there is none
@@ -37,8 +37,8 @@ type history struct {
 }
 
 // before reads what stands before a prompt in its conversation.
-func (r *Reader) before(ctx context.Context, st *memo, x *Explained, of earshot.ConversationID, id earshot.TurnID) (history, error) {
-	h := history{counter: st.counting(x.Input.Counter)}
+func (r *Reader) before(ctx context.Context, st *replayCache, x *Explanation, of earshot.ConversationID, id earshot.TurnID) (priorHistory, error) {
+	h := priorHistory{counter: st.counting(x.Input.Counter)}
 	answers := x.Input.Conversation.Turns
 	if len(answers) == 0 || of == (earshot.ConversationID{}) {
 		return h, nil
@@ -56,7 +56,7 @@ func (r *Reader) before(ctx context.Context, st *memo, x *Explained, of earshot.
 	var list []beforeTurn
 	if session > 0 {
 		h.passages = make([]passage, session)
-		if list, err = r.recorded(ctx, st, of, turns, x.Input.Conversation, session); err != nil {
+		if list, err = r.readRecorded(ctx, st, of, turns, x.Input.Conversation, session); err != nil {
 			return h, err
 		}
 		h.turns = list
@@ -79,9 +79,9 @@ func sessionOf(in assemble.Input, res assemble.Result) int {
 	return len(in.Conversation.Session)
 }
 
-// recorded returns the turns of the epoch that the last entries of a session are of.
+// readRecorded returns the turns of the epoch that the last entries of a session are of.
 // It stops at the first turn whose entries are others.
-func (r *Reader) recorded(ctx context.Context, st *memo, of earshot.ConversationID, turns []earshot.Turn, c assemble.Conversation, left int) ([]beforeTurn, error) {
+func (r *Reader) readRecorded(ctx context.Context, st *replayCache, of earshot.ConversationID, turns []earshot.Turn, c assemble.ConversationState, left int) ([]beforeTurn, error) {
 	var list []beforeTurn
 	for _, t := range slices.Backward(turns[max(0, len(turns)-maxBefore):]) {
 		if t.Epoch != c.Epoch || left == 0 {
@@ -164,7 +164,7 @@ func (r *Reader) findPosted(ctx context.Context, at earshot.Scope, list []before
 // replay says of each entry of the session which turn recorded it, and of those of
 // the newest turns which messages they show. It makes their prompts again. A turn
 // whose prompt cannot be made again leaves its entries without messages.
-func (r *Reader) replay(ctx context.Context, st *memo, of earshot.Scope, h *history, list []beforeTurn) error {
+func (r *Reader) replay(ctx context.Context, st *replayCache, of earshot.Scope, h *priorHistory, list []beforeTurn) error {
 	to := len(h.passages)
 	for i, b := range slices.Backward(list) {
 		entries := h.passages[to-b.entries : to]
@@ -174,14 +174,14 @@ func (r *Reader) replay(ctx context.Context, st *memo, of earshot.Scope, h *hist
 		}
 		if n := len(entries); n > 0 && b.turn.Reply() != "" {
 			var err error
-			if entries[n-1].passages, err = replies(ctx, st, of, b.turn); err != nil {
+			if entries[n-1].passages, err = findReplies(ctx, st, of, b.turn); err != nil {
 				return err
 			}
 		}
 		if b.queued.ID == 0 || len(list)-i > maxReplays {
 			continue
 		}
-		in, res, err := r.again(ctx, st, b.queued.ID)
+		in, res, err := r.remakeEarlier(ctx, st, b.queued.ID)
 		if err != nil {
 			return err
 		}
@@ -192,15 +192,15 @@ func (r *Reader) replay(ctx context.Context, st *memo, of earshot.Scope, h *hist
 			h.replayed = res
 		}
 		if len(entries) > 0 {
-			lay(entries, b.turn.Session, res.Messages[sessionOf(in, *res):])
+			findPassages(entries, b.turn.Session, res.Messages[sessionOf(in, *res):])
 		}
 	}
 	return nil
 }
 
-// replies finds a turn's messages in its reply. Where the platform shows one of
+// findReplies finds a turn's messages in its reply. Where the platform shows one of
 // several in another way than it was posted, the whole reply is the first one's.
-func replies(ctx context.Context, st *memo, at earshot.Scope, t earshot.Turn) ([]assemble.Passage, error) {
+func findReplies(ctx context.Context, st *replayCache, at earshot.Scope, t earshot.Turn) ([]assemble.Passage, error) {
 	ids, text := t.Answer.Replies, t.Reply()
 	if len(ids) == 0 {
 		return nil, nil
@@ -230,8 +230,8 @@ func replies(ctx context.Context, st *memo, at earshot.Scope, t earshot.Turn) ([
 	return out, nil
 }
 
-// again makes the prompt of an earlier turn again; nil where that is not possible.
-func (r *Reader) again(ctx context.Context, st *memo, id earshot.TurnID) (assemble.Input, *assemble.Result, error) {
+// remakeEarlier makes the prompt of an earlier turn again; nil where that is not possible.
+func (r *Reader) remakeEarlier(ctx context.Context, st *replayCache, id earshot.TurnID) (assemble.Input, *assemble.Result, error) {
 	q, err := r.store.QueuedTurn(ctx, id)
 	if err != nil {
 		if errors.Is(err, earshot.ErrNotFound) {
@@ -251,9 +251,9 @@ func (r *Reader) again(ctx context.Context, st *memo, id earshot.TurnID) (assemb
 	return in, &res, nil
 }
 
-// lay finds the messages that a turn's prompt added among the entries that the turn
+// findPassages finds the messages that a turn's prompt added among the entries that the turn
 // recorded, which have their texts byte for byte.
-func lay(at []passage, entries []earshot.SessionEntry, added []assemble.Message) {
+func findPassages(at []passage, entries []earshot.SessionEntry, added []assemble.Message) {
 	k := 0
 	for _, m := range added {
 		for k < len(entries) && (entries[k].Role != m.Role || entries[k].Text != m.Text) {
@@ -267,10 +267,10 @@ func lay(at []passage, entries []earshot.SessionEntry, added []assemble.Message)
 	}
 }
 
-// cached returns how much of a prompt the request before it had: the session but for
+// cachedPrefix returns how much of a prompt the request before it had: the session but for
 // the last reply, which was its answer; without a session what two prompts begin with.
-func (h *history) cached(x *Explained) Cached {
-	c := Cached{Known: true}
+func (h *priorHistory) cachedPrefix(x *Explanation) CachedPrefix {
+	c := CachedPrefix{Known: true}
 	if h.last == nil {
 		return c
 	}
@@ -308,13 +308,13 @@ func (h *history) cached(x *Explained) Cached {
 }
 
 // add counts a text that both prompts have.
-func (c *Cached) add(h *history, text string) {
+func (c *CachedPrefix) add(h *priorHistory, text string) {
 	c.Bytes += len(text)
 	c.Tokens += h.count(text)
 }
 
 // common counts what two texts begin with, and reports whether they are the same.
-func (c *Cached) common(h *history, a, b string) bool {
+func (c *CachedPrefix) common(h *priorHistory, a, b string) bool {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -324,7 +324,7 @@ func (c *Cached) common(h *history, a, b string) bool {
 }
 
 // count counts a text line by line, as prompts are counted.
-func (h *history) count(text string) int {
+func (h *priorHistory) count(text string) int {
 	n := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		n++

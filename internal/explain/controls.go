@@ -48,17 +48,17 @@ var limits = []limit{
 	{"share", "percent", 100, "its part of the budget", func(s assemble.Section) int { return s.Share }, func(s *assemble.Section, n int) { s.Share = n }},
 	{"files", "files", 100, "how many files are attached at most", func(s assemble.Section) int { return s.Files }, func(s *assemble.Section, n int) { s.Files = n }},
 	{"bytes", "bytes", 1 << 30, "how large a file may be that is attached", func(s assemble.Section) int { return int(s.Bytes) }, func(s *assemble.Section, n int) { s.Bytes = int64(n) }},
-	{"own", "", 1, "attaches the question's files, and those of its thread's root, without being asked", func(s assemble.Section) int { return boolean(s.Own) }, func(s *assemble.Section, n int) { s.Own = n != 0 }},
-	{"link", "", 1, "guesses who answers whom where nothing says it, and groups messages by that", func(s assemble.Section) int { return boolean(s.Link == assemble.LinkAuto) }, func(s *assemble.Section, n int) {
+	{"own", "", 1, "attaches the question's files, and those of its thread's root, without being asked", func(s assemble.Section) int { return boolToInt(s.Own) }, func(s *assemble.Section, n int) { s.Own = n != 0 }},
+	{"link", "", 1, "guesses who answers whom where nothing says it, and groups messages by that", func(s assemble.Section) int { return boolToInt(s.Link == assemble.LinkAuto) }, func(s *assemble.Section, n int) {
 		s.Link = assemble.LinkOff
 		if n != 0 {
 			s.Link = assemble.LinkAuto
 		}
 	}},
-	{"addressed_only", "", 1, "shows only what the agent wrote, what mentions it and what it answered", func(s assemble.Section) int { return boolean(s.AddressedOnly) }, func(s *assemble.Section, n int) { s.AddressedOnly = n != 0 }},
+	{"addressed_only", "", 1, "shows only what the agent wrote, what mentions it and what it answered", func(s assemble.Section) int { return boolToInt(s.AddressedOnly) }, func(s *assemble.Section, n int) { s.AddressedOnly = n != 0 }},
 }
 
-func boolean(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
@@ -121,7 +121,7 @@ func (w WhatIf) settings(in assemble.Input) (contexts.Settings, error) {
 		policy, out.Policy = p, &policy
 	}
 	if len(w.Limits) > 0 {
-		p, err := limited(policy, w.Limits)
+		p, err := limitSections(policy, w.Limits)
 		if err != nil {
 			return out, err
 		}
@@ -164,8 +164,8 @@ func policyOf(text string) (assemble.Policy, error) {
 	return p, nil
 }
 
-// limited returns a policy with other limits. Every problem is named.
-func limited(p assemble.Policy, by map[assemble.SectionName]map[string]int) (assemble.Policy, error) {
+// limitSections returns a policy with other limits. Every problem is named.
+func limitSections(p assemble.Policy, by map[assemble.SectionName]map[string]int) (assemble.Policy, error) {
 	p = p.WithDefaults()
 	p.First, p.Later = slices.Clone(p.First), slices.Clone(p.Later)
 	var bad []error

@@ -37,7 +37,7 @@ type ConversationTurn struct {
 
 // A GivenFile is a file that a turn gave to the model.
 type GivenFile struct {
-	earshot.Attached
+	earshot.AttachedFile
 	Epoch   int
 	Queued  earshot.TurnID
 	Name    string            // "" when the message was deleted since, as is Message
@@ -136,7 +136,7 @@ func (r *Reader) turnsIn(ctx context.Context, w *WholeConversation, before earsh
 func (r *Reader) turnOf(ctx context.Context, t earshot.QueuedTurn) (ConversationTurn, error) {
 	x := ConversationTurn{Queued: t}
 	var err error
-	if x.Turn, err = r.committed(ctx, t); err != nil {
+	if x.Turn, err = r.readCommitted(ctx, t); err != nil {
 		return x, err
 	}
 	steps, err := r.store.Steps(ctx, t.ID)
@@ -292,13 +292,13 @@ func (r *Reader) filesOf(ctx context.Context, w *WholeConversation) error {
 		}
 		for _, a := range t.Turn.Attached {
 			a.Turn = t.Queued.Number
-			f := GivenFile{Attached: a, Epoch: t.Turn.Epoch, Queued: t.Queued.ID}
+			f := GivenFile{AttachedFile: a, Epoch: t.Turn.Epoch, Queued: t.Queued.ID}
 			for _, m := range messages {
 				if i := slices.IndexFunc(m.Files, func(f earshot.File) bool { return f.ID == a.ID }); i >= 0 && !m.Deleted {
 					f.Name, f.Type, f.Message = m.Files[i].Name, m.Files[i].Type, m.ID
 				}
 			}
-			f.Session = t.Turn.Epoch == w.Epoch && slices.ContainsFunc(w.Manifest.Attached, func(x earshot.Attached) bool { return x.ID == a.ID })
+			f.Session = t.Turn.Epoch == w.Epoch && slices.ContainsFunc(w.Manifest.Attached, func(x earshot.AttachedFile) bool { return x.ID == a.ID })
 			if len(w.Files) < conversationFiles {
 				_, err := r.store.Blob(ctx, w.ID.Scope, a.SHA256)
 				if f.Kept = err == nil; err != nil && !errors.Is(err, earshot.ErrNotFound) {

@@ -151,7 +151,7 @@ func TestConversationsAreListedByPages(t *testing.T) {
 func TestACapabilityHasNoConversationsAndNoCosts(t *testing.T) {
 	t.Parallel()
 	s, theirs, _ := owned(t, 1)
-	p := access.Principal{Kind: access.Capability, ID: "x", Fixed: &access.Fixed{Scope: channel.Scope()}}
+	p := access.Principal{Kind: access.Capability, ID: "x", Fixed: &access.CapabilityScope{Scope: channel.Scope()}}
 	for name, f := range map[string]func() error{
 		"conversation":  func() error { _, err := s.WholeConversation(t.Context(), p, theirs, 0); return err },
 		"conversations": func() error { _, _, err := s.Conversations(t.Context(), p, visible.Place{}, "", 0, 1); return err },

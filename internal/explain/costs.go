@@ -38,9 +38,9 @@ func Calls(journal []step.Entry, committed *earshot.Turn) []Call {
 	return calls
 }
 
-// Spent sums the tokens and the cost of calls of models. Priced is false where one
+// Spending sums the tokens and the cost of calls of models. Priced is false where one
 // of the models has no price.
-type Spent struct {
+type Spending struct {
 	Calls  int     `json:"calls"`
 	Input  int     `json:"input"`
 	Output int     `json:"output"`
@@ -52,11 +52,11 @@ type Spent struct {
 }
 
 // All is all that models read, from the cache or not.
-func (s Spent) All() int { return s.Input + s.Read + s.Write }
+func (s Spending) All() int { return s.Input + s.Read + s.Write }
 
 // Add adds one call; a nil price has no prices.
-func (s *Spent) Add(c Call, price Price) {
-	x := Spent{Calls: 1, Input: c.Usage.Input, Output: c.Usage.Output, Read: c.Usage.CacheRead, Write: c.Usage.CacheWrite}
+func (s *Spending) Add(c Call, price Price) {
+	x := Spending{Calls: 1, Input: c.Usage.Input, Output: c.Usage.Output, Read: c.Usage.CacheRead, Write: c.Usage.CacheWrite}
 	if price != nil {
 		x.Cost, x.Priced = price(c.Model, c.Usage)
 	}
@@ -64,7 +64,7 @@ func (s *Spent) Add(c Call, price Price) {
 }
 
 // Merge adds another sum.
-func (s *Spent) Merge(x Spent) {
+func (s *Spending) Merge(x Spending) {
 	if s.Calls == 0 {
 		s.Priced = true
 	}
@@ -81,7 +81,7 @@ func (s *Spent) Merge(x Spent) {
 }
 
 // Percent writes Cached.
-func (s Spent) Percent() string {
+func (s Spending) Percent() string {
 	if s.All() == 0 {
 		return "–"
 	}
@@ -89,7 +89,7 @@ func (s Spent) Percent() string {
 }
 
 // Money writes the cost; with a plus where part of it has no price.
-func (s Spent) Money() string {
+func (s Spending) Money() string {
 	switch {
 	case s.Priced:
 		return fmt.Sprintf("%.4f", s.Cost)
@@ -100,7 +100,7 @@ func (s Spent) Money() string {
 }
 
 // String writes tokens, and the cost where it is known.
-func (s Spent) String() string {
+func (s Spending) String() string {
 	t := fmt.Sprintf("%s, %s tokens read, %s from the cache (%s of all), %s written to it, %s answered",
 		plain.Count(s.Calls, "call"), plain.Number(s.Input), plain.Number(s.Read), s.Percent(), plain.Number(s.Write), plain.Number(s.Output))
 	if s.Priced {
@@ -113,7 +113,7 @@ func (s Spent) String() string {
 type Row struct {
 	Key   string `json:"key"`
 	Turns int    `json:"turns"`
-	Spent
+	Spending
 }
 
 // A Sum adds up turns by keys. The zero Sum is empty and ready to use.
@@ -154,7 +154,7 @@ func Total(rows []Row) Row {
 	total := Row{Key: "total"}
 	for _, r := range rows {
 		total.Turns += r.Turns
-		total.Merge(r.Spent)
+		total.Merge(r.Spending)
 	}
 	return total
 }

@@ -43,8 +43,8 @@ func TestASumCountsATurnOnceForEachKey(t *testing.T) {
 	sum.Add(calls, bigPrice, func(c explain.Call) string { return c.Model })
 	sum.Add(nil, bigPrice, nil)
 	want := []explain.Row{
-		{Key: "big", Turns: 1, Spent: explain.Spent{Calls: 2, Input: 10, Output: 6, Read: 30, Cost: 0.06, Priced: true, Cached: 0.75}},
-		{Key: "small", Turns: 1, Spent: explain.Spent{Calls: 1, Output: 1, Write: 5, Cost: 0.01}},
+		{Key: "big", Turns: 1, Spending: explain.Spending{Calls: 2, Input: 10, Output: 6, Read: 30, Cost: 0.06, Priced: true, Cached: 0.75}},
+		{Key: "small", Turns: 1, Spending: explain.Spending{Calls: 1, Output: 1, Write: 5, Cost: 0.01}},
 	}
 	if diff := cmp.Diff(sum.Rows(), want); diff != "" {
 		t.Errorf("-got +want\n%s", diff)
@@ -57,11 +57,11 @@ func TestASumCountsATurnOnceForEachKey(t *testing.T) {
 
 func TestWhatIsNotKnownIsADash(t *testing.T) {
 	t.Parallel()
-	var none explain.Spent
+	var none explain.Spending
 	if none.Money() != "–" || none.Percent() != "–" {
 		t.Errorf("nothing costs %s, and %s of it is cached", none.Money(), none.Percent())
 	}
-	var s explain.Spent
+	var s explain.Spending
 	s.Add(explain.Call{Model: "big", Usage: earshot.Usage{Output: 1}}, nil)
 	if s.Priced || s.Money() != "–" {
 		t.Errorf("without prices it costs %s", s.Money())

@@ -8,8 +8,8 @@ import (
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 )
 
-// An Explained is a prompt beside the messages that were considered for it.
-type Explained struct {
+// An Explanation is a prompt beside the messages that were considered for it.
+type Explanation struct {
 	Channel earshot.Channel
 	Anchor  earshot.Message
 	Agent   earshot.Identity
@@ -24,7 +24,7 @@ type Explained struct {
 	// Before are the turns of this epoch whose entries the prompt repeats, the oldest
 	// first, without Input. One whose row in the queue is not found has no ID.
 	Before []earshot.QueuedTurn
-	Cached Cached
+	Cached CachedPrefix
 }
 
 // A Candidate is a message that was considered, as the turn saw it, and what became
@@ -46,9 +46,9 @@ type Segment struct {
 	Text string // "" where a message of the prompt has only calls or files
 }
 
-// A Cached is the beginning of a prompt that the request before had already, which
+// A CachedPrefix is the beginning of a prompt that the request before had already, which
 // is what a provider can read from its cache.
-type Cached struct {
+type CachedPrefix struct {
 	Known  bool           // false where the turn before cannot be made again
 	Of     earshot.TurnID // the turn before; 0 where there is none
 	Tokens int
@@ -59,7 +59,7 @@ type Cached struct {
 // considered for it. The prompt is nil where it cannot be made again; Changed of the
 // turn says why. A turn that the caller may not see is refused as one that does not
 // exist.
-func (r *Reader) Explain(ctx context.Context, p access.Principal, id earshot.TurnID) (Turn, *Explained, error) {
+func (r *Reader) Explain(ctx context.Context, p access.Principal, id earshot.TurnID) (Turn, *Explanation, error) {
 	done, err := r.maker.Work(ctx)
 	if err != nil {
 		return Turn{}, nil, err
@@ -70,44 +70,44 @@ func (r *Reader) Explain(ctx context.Context, p access.Principal, id earshot.Tur
 	if err != nil || t.Prompt == nil {
 		return t, nil, err
 	}
-	x := Explained{Channel: t.Channel, Agent: t.Input.Identity, Input: *t.Input, Result: *t.Prompt}
+	x := Explanation{Channel: t.Channel, Agent: t.Input.Identity, Input: *t.Input, Result: *t.Prompt}
 	err = r.explain(ctx, st, &x, t.Queued, t.Ledger(), t.Messages)
 	return t, &x, err
 }
 
 // ExplainMessage is [Reader.Preview] with the prompt beside the messages that
 // were considered for it: what the agent would see if it answered a message now.
-func (r *Reader) ExplainMessage(ctx context.Context, p access.Principal, q PreviewRequest) (Explained, error) {
+func (r *Reader) ExplainMessage(ctx context.Context, p access.Principal, q PreviewRequest) (Explanation, error) {
 	x, _, err := r.explainMessage(ctx, p, q)
 	return x, err
 }
 
 // explainMessage also returns the conversation that the prompt goes on with; the
 // zero id where it begins one.
-func (r *Reader) explainMessage(ctx context.Context, p access.Principal, q PreviewRequest) (Explained, earshot.ConversationID, error) {
+func (r *Reader) explainMessage(ctx context.Context, p access.Principal, q PreviewRequest) (Explanation, earshot.ConversationID, error) {
 	c, a, err := r.lookUp(ctx, p, q)
 	if err != nil {
-		return Explained{}, a.Conversation, err
+		return Explanation{}, a.Conversation, err
 	}
 	if err := r.maker.Hold(c.Channel.Scope()); err != nil {
-		return Explained{}, a.Conversation, err
+		return Explanation{}, a.Conversation, err
 	}
 	done, err := r.maker.Work(ctx)
 	if err != nil {
-		return Explained{}, a.Conversation, err
+		return Explanation{}, a.Conversation, err
 	}
 	defer done()
 	if err := r.make(ctx, &c, a); err != nil {
-		return Explained{}, a.Conversation, err
+		return Explanation{}, a.Conversation, err
 	}
-	x := Explained{Channel: c.Channel, Agent: c.Agent, Input: c.Input, Result: c.Result}
+	x := Explanation{Channel: c.Channel, Agent: c.Agent, Input: c.Input, Result: c.Result}
 	err = r.explain(ctx, newMemo(r.store), &x, earshot.QueuedTurn{Conversation: a.Conversation}, c.Result.Ledger, nil)
 	return x, a.Conversation, err
 }
 
 // explain adds candidates, segments and the turns before to a prompt. stored are
 // messages that the input does not have. A prompt of no turn has one without ID.
-func (r *Reader) explain(ctx context.Context, st *memo, x *Explained, of earshot.QueuedTurn, rows earshot.Ledger, stored map[earshot.MessageID]earshot.Message) error {
+func (r *Reader) explain(ctx context.Context, st *replayCache, x *Explanation, of earshot.QueuedTurn, rows earshot.Ledger, stored map[earshot.MessageID]earshot.Message) error {
 	x.candidates(rows, stored)
 	before, err := r.before(ctx, st, x, of.Conversation, of.ID)
 	if err != nil {
@@ -118,12 +118,12 @@ func (r *Reader) explain(ctx context.Context, st *memo, x *Explained, of earshot
 		x.Before = append(x.Before, b.queued)
 	}
 	x.segments(before.passages)
-	x.Cached = before.cached(x)
+	x.Cached = before.cachedPrefix(x)
 	return nil
 }
 
 // candidates sets the candidates, and the anchor, by the rows of a ledger.
-func (x *Explained) candidates(rows earshot.Ledger, stored map[earshot.MessageID]earshot.Message) {
+func (x *Explanation) candidates(rows earshot.Ledger, stored map[earshot.MessageID]earshot.Message) {
 	saw := make(map[earshot.MessageID]*earshot.Message, len(x.Input.Messages))
 	for i := range x.Input.Messages {
 		m := &x.Input.Messages[i]
@@ -132,12 +132,12 @@ func (x *Explained) candidates(rows earshot.Ledger, stored map[earshot.MessageID
 			x.Anchor = *m
 		}
 	}
-	x.Candidates = candidates(rows, saw, stored)
+	x.Candidates = ledgerCandidates(rows, saw, stored)
 }
 
-// candidates returns the rows of a ledger with their messages, as they were seen,
+// ledgerCandidates returns the rows of a ledger with their messages, as they were seen,
 // else as they are stored.
-func candidates(rows earshot.Ledger, saw map[earshot.MessageID]*earshot.Message, stored map[earshot.MessageID]earshot.Message) []Candidate {
+func ledgerCandidates(rows earshot.Ledger, saw map[earshot.MessageID]*earshot.Message, stored map[earshot.MessageID]earshot.Message) []Candidate {
 	list := make([]Candidate, 0, len(rows))
 	for _, row := range rows {
 		m := earshot.Message{ID: row.ID}
@@ -153,4 +153,4 @@ func candidates(rows earshot.Ledger, saw map[earshot.MessageID]*earshot.Message,
 
 // Candidates are the messages of the turn's ledger, as they are stored now. They are
 // known where the prompt cannot be made again.
-func (t Turn) Candidates() []Candidate { return candidates(t.Ledger(), nil, t.Messages) }
+func (t Turn) Candidates() []Candidate { return ledgerCandidates(t.Ledger(), nil, t.Messages) }

@@ -78,7 +78,7 @@ func (r *room) answer(id earshot.MessageID, text string, entries ...earshot.Sess
 }
 
 // shows lists the segments that show a message, as the turn and the message.
-func shows(x explain.Explained) (list []string) {
+func shows(x explain.Explanation) (list []string) {
 	for _, s := range x.Segments {
 		if s.Shows != "" {
 			list = append(list, fmt.Sprint(s.Turn, " ", s.Shows))
@@ -140,7 +140,7 @@ func TestAPromptIsExplainedPartByPart(t *testing.T) {
 
 	_, x, err = r.reader.Explain(t.Context(), everyone, first)
 	r.must(err)
-	if len(x.Before) != 0 || x.Cached != (explain.Cached{Known: true}) {
+	if len(x.Before) != 0 || x.Cached != (explain.CachedPrefix{Known: true}) {
 		t.Errorf("nothing is before the first turn: %+v %+v", x.Before, x.Cached)
 	}
 }

@@ -31,7 +31,7 @@ func (t Turn) Zone() string {
 
 // Names are the people whom the turn was the first of its epoch to name, and the form
 // of its session; nothing where that is not recorded.
-func (t Turn) Names() (names []earshot.Named, form string) {
+func (t Turn) Names() (names []earshot.SessionName, form string) {
 	switch {
 	case t.Committed != nil:
 		return t.Committed.Names, t.Committed.Form
@@ -60,8 +60,8 @@ func (t Turn) Took() time.Duration {
 	return time.Duration(t.Queued.Updated-t.Queued.Opened) * time.Microsecond
 }
 
-// A Said is a part of an answer.
-type Said struct {
+// An AnswerPart is a part of an answer.
+type AnswerPart struct {
 	State   earshot.PostState // "" where somebody else posted it
 	Message earshot.MessageID // "" where it is not known which message it became
 	Text    string
@@ -69,28 +69,28 @@ type Said struct {
 
 // Answer is what the turn answered: its posts, else the messages that somebody else has
 // posted, as they are stored now, else the text that the session has.
-func (t Turn) Answer() []Said {
-	var out []Said
+func (t Turn) Answer() []AnswerPart {
+	var out []AnswerPart
 	for _, p := range t.Posts {
-		out = append(out, Said{p.State, p.Message, p.Text})
+		out = append(out, AnswerPart{p.State, p.Message, p.Text})
 	}
 	if len(out) > 0 || t.Committed == nil {
 		return out
 	}
 	for _, id := range t.Committed.Answer.Replies {
 		if m, ok := t.Messages[id]; ok && !m.Deleted {
-			out = append(out, Said{"", id, m.Text})
+			out = append(out, AnswerPart{"", id, m.Text})
 		}
 	}
 	if text := t.Committed.Reply(); len(out) == 0 && text != "" {
-		out = append(out, Said{Text: text})
+		out = append(out, AnswerPart{Text: text})
 	}
 	return out
 }
 
 // Spent sums what the turn's calls of models used; a nil price has no prices.
-func (t Turn) Spent(price Price) Spent {
-	var s Spent
+func (t Turn) Spent(price Price) Spending {
+	var s Spending
 	for _, c := range Calls(t.Steps, t.Committed) {
 		s.Add(c, price)
 	}
@@ -99,7 +99,7 @@ func (t Turn) Spent(price Price) Spent {
 
 // An Attachment is a file that a turn gave to the model.
 type Attachment struct {
-	earshot.Attached
+	earshot.AttachedFile
 	Name    string            // "" when the message was deleted since
 	Type    string            // as it was shared, else as the model was given it
 	Message earshot.MessageID // which shared it; "" when it was deleted since
@@ -113,7 +113,7 @@ func (t Turn) Attachments() []Attachment {
 	}
 	var out []Attachment
 	for _, a := range t.Committed.Attached {
-		x := Attachment{Attached: a}
+		x := Attachment{AttachedFile: a}
 		for _, row := range t.Ledger() {
 			m := t.Messages[row.ID]
 			for _, f := range m.Files {

@@ -8,29 +8,29 @@ import (
 	"github.com/earshot-ai/earshot/internal/inputref"
 )
 
-// A memo is a store for replays of several turns of one conversation, which read the
+// A replayCache is a store for replays of several turns of one conversation, which read the
 // same turns and messages again and count the same texts. It is for one request, of one goroutine.
-type memo struct {
+type replayCache struct {
 	inputref.Store
 	lists  map[earshot.ConversationID][]earshot.Turn
-	turns  map[numbered]earshot.Turn
+	turns  map[turnKey]earshot.Turn
 	counts map[string]map[string]int // of texts, by the counter's name
 	// messages are those of one channel; nil where one is not stored.
 	messages map[earshot.MessageID]*earshot.Message
 	scope    earshot.Scope
 }
 
-type numbered struct {
+type turnKey struct {
 	of     earshot.ConversationID
 	number int
 }
 
-func newMemo(st inputref.Store) *memo {
-	return &memo{Store: st, lists: map[earshot.ConversationID][]earshot.Turn{}, turns: map[numbered]earshot.Turn{}, counts: map[string]map[string]int{}, messages: map[earshot.MessageID]*earshot.Message{}}
+func newMemo(st inputref.Store) *replayCache {
+	return &replayCache{Store: st, lists: map[earshot.ConversationID][]earshot.Turn{}, turns: map[turnKey]earshot.Turn{}, counts: map[string]map[string]int{}, messages: map[earshot.MessageID]*earshot.Message{}}
 }
 
 // ByID implements [inputref.Store].
-func (m *memo) ByID(ctx context.Context, at earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
+func (m *replayCache) ByID(ctx context.Context, at earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error) {
 	if at != m.scope {
 		m.scope = at
 		clear(m.messages)
@@ -62,7 +62,7 @@ func (m *memo) ByID(ctx context.Context, at earshot.Scope, ids ...earshot.Messag
 }
 
 // Turns implements [inputref.Store]; only all turns are kept.
-func (m *memo) Turns(ctx context.Context, of earshot.ConversationID, limit int) ([]earshot.Turn, error) {
+func (m *replayCache) Turns(ctx context.Context, of earshot.ConversationID, limit int) ([]earshot.Turn, error) {
 	if limit != 0 {
 		return m.Store.Turns(ctx, of, limit)
 	}
@@ -77,8 +77,8 @@ func (m *memo) Turns(ctx context.Context, of earshot.ConversationID, limit int) 
 }
 
 // Turn implements [inputref.Store].
-func (m *memo) Turn(ctx context.Context, of earshot.ConversationID, number int) (earshot.Turn, error) {
-	key := numbered{of, number}
+func (m *replayCache) Turn(ctx context.Context, of earshot.ConversationID, number int) (earshot.Turn, error) {
+	key := turnKey{of, number}
 	if t, ok := m.turns[key]; ok {
 		return t, nil
 	}
@@ -90,7 +90,7 @@ func (m *memo) Turn(ctx context.Context, of earshot.ConversationID, number int) 
 }
 
 // counting is a counter that counts each text once.
-func (m *memo) counting(c assemble.Counter) assemble.Counter {
+func (m *replayCache) counting(c assemble.Counter) assemble.Counter {
 	if m.counts[c.Name()] == nil {
 		m.counts[c.Name()] = map[string]int{}
 	}

@@ -16,7 +16,7 @@ func (r *reading) ByID(ctx context.Context, s earshot.Scope, ids ...earshot.Mess
 	return r.count(r.Store.ByID(ctx, s, ids...))
 }
 
-func (r *reading) Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error) {
+func (r *reading) Newest(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error) {
 	return r.count(r.Store.Newest(ctx, s, part, upTo, limit))
 }
 
@@ -28,7 +28,7 @@ func (r *reading) Replying(ctx context.Context, s earshot.Scope, upTo earshot.Po
 	return r.count(r.Store.Replying(ctx, s, upTo, ids...))
 }
 
-func (r *reading) Range(ctx context.Context, s earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
+func (r *reading) Range(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
 	r.whole++
 	return r.Store.Range(ctx, s, part, from, to)
 }

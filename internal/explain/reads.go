@@ -34,7 +34,7 @@ func (r *Reader) Messages(ctx context.Context, p access.Principal, c earshot.Cha
 }
 
 // page reads a part's newest messages in a span, without one of them.
-func (r *Reader) page(ctx context.Context, p access.Principal, at earshot.Scope, part earshot.Part, span Span, without earshot.MessageID) (Page, error) {
+func (r *Reader) page(ctx context.Context, p access.Principal, at earshot.Scope, part earshot.ChannelPart, span Span, without earshot.MessageID) (Page, error) {
 	if err := visible.Reads(p, at); err != nil {
 		return Page{}, err
 	}

@@ -57,7 +57,7 @@ func (r *Reader) recent(ctx context.Context, at earshot.Scope, since earshot.Tim
 			return in, err
 		}
 		if n > limit {
-			begins, in.Stored = list[0].Time, []assemble.Stored{{Count: n}}
+			begins, in.Stored = list[0].Time, []assemble.StoredCount{{Count: n}}
 		}
 	}
 	in.Messages = slices.DeleteFunc(list, func(m earshot.Message) bool { return m.Time < since })
@@ -107,7 +107,7 @@ func (r *Reader) addRoots(ctx context.Context, at earshot.Scope, in *assemble.In
 	}
 	for _, id := range roots {
 		if a := replies[id]; a.Count > 0 {
-			in.Stored = append(in.Stored, assemble.Stored{Thread: id, Count: a.Count + 1})
+			in.Stored = append(in.Stored, assemble.StoredCount{Thread: id, Count: a.Count + 1})
 		}
 	}
 	return nil

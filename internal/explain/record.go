@@ -73,7 +73,7 @@ func (r *Reader) read(ctx context.Context, w *Record) (err error) {
 	if w.Posts, err = r.store.Posts(ctx, w.Queued.ID); err != nil {
 		return err
 	}
-	w.Committed, err = r.committed(ctx, w.Queued)
+	w.Committed, err = r.readCommitted(ctx, w.Queued)
 	return err
 }
 
@@ -83,11 +83,11 @@ func (r *Reader) Committed(ctx context.Context, p access.Principal, q earshot.Qu
 	if err := r.To(p).Opens(ctx, q.Conversation); err != nil {
 		return nil, err
 	}
-	return r.committed(ctx, q)
+	return r.readCommitted(ctx, q)
 }
 
-// committed is Committed of a turn that the caller sees.
-func (r *Reader) committed(ctx context.Context, q earshot.QueuedTurn) (*earshot.Turn, error) {
+// readCommitted is Committed of a turn that the caller sees.
+func (r *Reader) readCommitted(ctx context.Context, q earshot.QueuedTurn) (*earshot.Turn, error) {
 	if q.State != earshot.TurnDone {
 		return nil, nil
 	}
@@ -126,7 +126,7 @@ func (r *Reader) remake(ctx context.Context, st inputref.Store, w *Record) error
 	}
 	in, err := inputref.Load(ctx, st, of)
 	if errors.Is(err, inputref.ErrChanged) {
-		w.Changed = changedErased + what(err, of.ID)
+		w.Changed = changedErased + changeDetail(err, of.ID)
 		return nil
 	}
 	if input := (*assemble.InputError)(nil); errors.As(err, &input) {
@@ -145,9 +145,9 @@ func (r *Reader) remake(ctx context.Context, st inputref.Store, w *Record) error
 	return nil
 }
 
-// what says in parentheses what an [inputref.ErrChanged] is about, where it tells more
+// changeDetail says in parentheses what an [inputref.ErrChanged] is about, where it tells more
 // than that something has changed.
-func what(err error, id earshot.TurnID) string {
+func changeDetail(err error, id earshot.TurnID) string {
 	said := strings.TrimPrefix(err.Error(), fmt.Sprintf("input of turn %d: ", id))
 	said = strings.TrimPrefix(strings.TrimSuffix(said, inputref.ErrChanged.Error()), inputref.ErrChanged.Error())
 	if said = strings.Trim(said, ": "); said == "" {

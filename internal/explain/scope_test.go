@@ -75,7 +75,7 @@ func newDistrict(t *testing.T, secret string) district {
 }
 
 // told is what a caller is told, without the times of the machine.
-func told(err error, list ...explain.Explained) string {
+func told(err error, list ...explain.Explanation) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, err)
 	for _, x := range list {
@@ -95,7 +95,7 @@ func (d district) asks(t *testing.T, p access.Principal, at earshot.Scope, turn 
 	out := map[string]string{}
 	_, x, err := d.reader.Explain(ctx, p, turn)
 	if x == nil {
-		x = &explain.Explained{}
+		x = &explain.Explanation{}
 	}
 	out["explain"] = told(err, *x)
 	budget := explain.WhatIf{Turn: turn, Budget: 500, Limits: map[assemble.SectionName]map[string]int{assemble.Thread: {"messages": 2}}}
@@ -125,7 +125,7 @@ func TestExplainingTellsNothingOfOtherChannels(t *testing.T) {
 		"a reader":                {ID: "key:r", Kind: access.Key, Reach: narrow, ReadOnly: true},
 		"alice":                   {ID: "user:https://issuer alice", Kind: access.User, Subject: "alice", Reach: narrow},
 		"bob":                     {ID: "user:https://issuer bob", Kind: access.User, Subject: "bob", Reach: narrow},
-		"a capability":            {ID: "key:c", Kind: access.Capability, Reach: narrow, Fixed: &access.Fixed{Scope: districts[0]}},
+		"a capability":            {ID: "key:c", Kind: access.Capability, Reach: narrow, Fixed: &access.CapabilityScope{Scope: districts[0]}},
 		"a key of somewhere else": {ID: "key:e", Kind: access.Key, Reach: access.Reach{Workspaces: []earshot.WorkspaceID{"T9"}}},
 	}
 	for name, p := range callers {

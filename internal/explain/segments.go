@@ -16,7 +16,7 @@ type passage struct {
 
 // segments divides the prompt. session says of the prompt's first messages, which
 // are the session's, what they show.
-func (x *Explained) segments(session []passage) {
+func (x *Explanation) segments(session []passage) {
 	system, instructions := x.Result.System, ""
 	if i := x.Input.Instructions; i != "" && strings.HasSuffix(system, i) {
 		system, instructions = system[:len(system)-len(i)], i
@@ -37,7 +37,7 @@ func (x *Explained) segments(session []passage) {
 }
 
 // divide adds the segments of one message of the prompt.
-func (x *Explained) divide(part int, m *assemble.Message, of passage) {
+func (x *Explanation) divide(part int, m *assemble.Message, of passage) {
 	first, at, shown := len(x.Segments), 0, of.passages
 	add := func(section assemble.SectionName, shows earshot.MessageID, to int) {
 		if to > at {

@@ -115,7 +115,7 @@ func (r *Reader) spent(ctx context.Context, t earshot.QueuedTurn) (x SpentTurn, 
 	if slices.ContainsFunc(x.Steps, func(s earshot.Step) bool { return s.Data != nil }) {
 		return x, nil
 	}
-	x.Committed, err = r.committed(ctx, t)
+	x.Committed, err = r.readCommitted(ctx, t)
 	return x, err
 }
 

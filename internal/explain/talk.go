@@ -81,7 +81,7 @@ func (r *Reader) Talk(ctx context.Context, p access.Principal, c earshot.Channel
 			return t, err
 		}
 	}
-	if t.Quoted, err = r.quoted(ctx, at, t.Messages); err != nil {
+	if t.Quoted, err = r.quotedMessages(ctx, at, t.Messages); err != nil {
 		return t, err
 	}
 	all := slices.Clone(t.Messages)
@@ -93,7 +93,7 @@ func (r *Reader) Talk(ctx context.Context, p access.Principal, c earshot.Channel
 }
 
 // talkEnd returns the position before which a stretch ends; zero is no bound.
-func (r *Reader) talkEnd(ctx context.Context, at earshot.Scope, part earshot.Part, q TalkQuery) (earshot.Position, error) {
+func (r *Reader) talkEnd(ctx context.Context, at earshot.Scope, part earshot.ChannelPart, q TalkQuery) (earshot.Position, error) {
 	id := cmp.Or(q.Before, q.At)
 	if id == "" {
 		return earshot.Position{}, nil
@@ -113,7 +113,7 @@ func (r *Reader) talkEnd(ctx context.Context, at earshot.Scope, part earshot.Par
 
 // after returns the position of the message that stands n after a position; zero where
 // there are not that many.
-func (r *Reader) after(ctx context.Context, at earshot.Scope, part earshot.Part, from earshot.Position, n int) (earshot.Position, error) {
+func (r *Reader) after(ctx context.Context, at earshot.Scope, part earshot.ChannelPart, from earshot.Position, n int) (earshot.Position, error) {
 	for m, err := range r.store.Range(ctx, at, part, from, earshot.Position{}) {
 		switch {
 		case err != nil:
@@ -129,7 +129,7 @@ func (r *Reader) after(ctx context.Context, at earshot.Scope, part earshot.Part,
 }
 
 // nextPage returns the message before which the page ends that begins at a position.
-func (r *Reader) nextPage(ctx context.Context, at earshot.Scope, part earshot.Part, from earshot.Position, limit int) (earshot.MessageID, error) {
+func (r *Reader) nextPage(ctx context.Context, at earshot.Scope, part earshot.ChannelPart, from earshot.Position, limit int) (earshot.MessageID, error) {
 	end, err := r.after(ctx, at, part, from, limit-1)
 	return end.ID, err
 }
@@ -181,8 +181,8 @@ func (r *Reader) replies(ctx context.Context, at earshot.Scope, roots []earshot.
 	return out, nil
 }
 
-// quoted returns the messages that a page's messages reply to by reference.
-func (r *Reader) quoted(ctx context.Context, at earshot.Scope, page []earshot.Message) (map[earshot.MessageID]earshot.Message, error) {
+// quotedMessages returns the messages that a page's messages reply to by reference.
+func (r *Reader) quotedMessages(ctx context.Context, at earshot.Scope, page []earshot.Message) (map[earshot.MessageID]earshot.Message, error) {
 	var ids []earshot.MessageID
 	for _, m := range page {
 		if m.ReplyTo != "" && !slices.Contains(ids, m.ReplyTo) {
@@ -230,9 +230,9 @@ func (r *Reader) turnsOf(ctx context.Context, p access.Principal, at earshot.Sco
 			f.anchors[q.Anchor] = q
 		}
 	}
-	missing, err := f.posted(ctx, page)
+	missing, err := f.findPosted(ctx, page)
 	if err == nil && len(missing) > 0 {
-		err = f.committed(ctx, page, recent, missing)
+		err = f.findCommitted(ctx, page, recent, missing)
 	}
 	if err != nil {
 		return nil, err
@@ -254,9 +254,9 @@ type pageOfTurns struct {
 	found   map[earshot.MessageID]earshot.QueuedTurn // by message of the page
 }
 
-// posted finds the turns of replies that were posted from the outbox, and returns the
+// findPosted finds the turns of replies that were posted from the outbox, and returns the
 // programs' messages without one.
-func (f *pageOfTurns) posted(ctx context.Context, page []earshot.Message) (missing []earshot.Message, err error) {
+func (f *pageOfTurns) findPosted(ctx context.Context, page []earshot.Message) (missing []earshot.Message, err error) {
 	for _, m := range page {
 		if m.Author.Kind != earshot.Bot {
 			continue
@@ -284,9 +284,9 @@ func (f *pageOfTurns) posted(ctx context.Context, page []earshot.Message) (missi
 	return missing, nil
 }
 
-// committed finds the turns of replies that a bot beside us has posted and committed:
+// findCommitted finds the turns of replies that a bot beside us has posted and committed:
 // first in the conversations of the page's questions, then in the newest ones.
-func (f *pageOfTurns) committed(ctx context.Context, page []earshot.Message, recent []earshot.QueuedTurn, missing []earshot.Message) error {
+func (f *pageOfTurns) findCommitted(ctx context.Context, page []earshot.Message, recent []earshot.QueuedTurn, missing []earshot.Message) error {
 	asked := func(q earshot.QueuedTurn) int {
 		if slices.ContainsFunc(page, func(m earshot.Message) bool { return m.ID == q.Anchor }) {
 			return 0

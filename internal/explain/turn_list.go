@@ -117,8 +117,8 @@ func (r *Reader) NewestTurns(ctx context.Context, p access.Principal, limit int)
 	return list, nil
 }
 
-// A listing is a list that is being made.
-type listing struct {
+// A turnListing is a list that is being made.
+type turnListing struct {
 	*Reader
 	TurnList
 	f        TurnFilter
@@ -127,15 +127,15 @@ type listing struct {
 	channels map[earshot.Scope]earshot.Channel
 }
 
-func (r *Reader) listing(p access.Principal, f TurnFilter) *listing {
-	return &listing{Reader: r, f: f, caller: p, mine: r.To(p), channels: map[earshot.Scope]earshot.Channel{}}
+func (r *Reader) listing(p access.Principal, f TurnFilter) *turnListing {
+	return &turnListing{Reader: r, f: f, caller: p, mine: r.To(p), channels: map[earshot.Scope]earshot.Channel{}}
 }
 
 // deep reports whether each turn's journal is needed to decide.
-func (l *listing) deep() bool { return l.f.Journals && (l.f.Model != "" || l.f.Cost > 0) }
+func (l *turnListing) deep() bool { return l.f.Journals && (l.f.Model != "" || l.f.Cost > 0) }
 
 // look collects rows, one more than fit a page, until so many turns were looked at.
-func (l *listing) look(ctx context.Context, bound int) error {
+func (l *turnListing) look(ctx context.Context, bound int) error {
 	f := l.f
 	of := earshot.TurnQuery{Agent: f.Agent, States: f.States, Before: f.Before, Limit: MaxTurns}
 	if f.Person == "" && !l.deep() {
@@ -161,7 +161,7 @@ func (l *listing) look(ctx context.Context, bound int) error {
 			return fmt.Errorf("list turns: %w", err)
 		}
 		l.Looked += len(list)
-		rows, over, err := l.seen(ctx, list)
+		rows, over, err := l.visibleTurns(ctx, list)
 		if err == nil {
 			err = l.pick(ctx, rows)
 		}
@@ -179,7 +179,7 @@ func (l *listing) look(ctx context.Context, bound int) error {
 
 // until returns the id before which turns were opened before a time: those from it on
 // were opened at the time or later.
-func (l *listing) until(ctx context.Context, before earshot.TurnID, to earshot.Time) (earshot.TurnID, error) {
+func (l *turnListing) until(ctx context.Context, before earshot.TurnID, to earshot.Time) (earshot.TurnID, error) {
 	at := func(before earshot.TurnID) (earshot.QueuedTurn, error) {
 		list, err := l.store.QueuedTurns(ctx, earshot.TurnQuery{Before: before, Limit: 1})
 		if err != nil || len(list) == 0 {
@@ -207,9 +207,9 @@ func (l *listing) until(ctx context.Context, before earshot.TurnID, to earshot.T
 	return low, nil
 }
 
-// seen returns those turns of a list that the caller may see and that were opened in
+// visibleTurns returns those turns of a list that the caller may see and that were opened in
 // time. over says that no later page has any.
-func (l *listing) seen(ctx context.Context, list []earshot.QueuedTurn) (rows []TurnRow, over bool, err error) {
+func (l *turnListing) visibleTurns(ctx context.Context, list []earshot.QueuedTurn) (rows []TurnRow, over bool, err error) {
 	for _, t := range list {
 		if l.f.From != 0 && t.Opened < l.f.From-outOfOrder {
 			return rows, true, nil
@@ -229,7 +229,7 @@ func (l *listing) seen(ctx context.Context, list []earshot.QueuedTurn) (rows []T
 }
 
 // pick appends those rows that fit, until the page is full.
-func (l *listing) pick(ctx context.Context, rows []TurnRow) error {
+func (l *turnListing) pick(ctx context.Context, rows []TurnRow) error {
 	if l.f.Person != "" {
 		if err := l.questions(ctx, rows); err != nil {
 			return err
@@ -260,7 +260,7 @@ func isPerson(a earshot.Author, who string) bool {
 }
 
 // fill reads what the rows of the page show.
-func (l *listing) fill(ctx context.Context) error {
+func (l *turnListing) fill(ctx context.Context) error {
 	if l.f.Person == "" {
 		if err := l.questions(ctx, l.Rows); err != nil {
 			return err
@@ -277,7 +277,7 @@ func (l *listing) fill(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := l.committed(ctx, r); err != nil {
+		if err := l.readCommitted(ctx, r); err != nil {
 			return err
 		}
 		if l.f.Posts {
@@ -290,7 +290,7 @@ func (l *listing) fill(ctx context.Context) error {
 }
 
 // questions reads the questions of rows, by one query for each channel.
-func (l *listing) questions(ctx context.Context, rows []TurnRow) error {
+func (l *turnListing) questions(ctx context.Context, rows []TurnRow) error {
 	ids := map[earshot.Scope][]earshot.MessageID{}
 	for _, r := range rows {
 		sc := r.Queued.Conversation.Scope
@@ -318,7 +318,7 @@ func (l *listing) questions(ctx context.Context, rows []TurnRow) error {
 	return nil
 }
 
-func (l *listing) channel(ctx context.Context, sc earshot.Scope) (earshot.Channel, error) {
+func (l *turnListing) channel(ctx context.Context, sc earshot.Scope) (earshot.Channel, error) {
 	if c, ok := l.channels[sc]; ok {
 		return c, nil
 	}
@@ -331,7 +331,7 @@ func (l *listing) channel(ctx context.Context, sc earshot.Scope) (earshot.Channe
 }
 
 // calls reads from a turn's journal what models were asked.
-func (l *listing) calls(ctx context.Context, r *TurnRow) error {
+func (l *turnListing) calls(ctx context.Context, r *TurnRow) error {
 	if !l.f.Journals {
 		return nil
 	}
@@ -366,10 +366,10 @@ func (r *TurnRow) add(c Call, price Price) {
 	r.Priced = r.Priced && priced
 }
 
-// committed reads what a turn that is done says of itself: its policy, and its tokens
+// readCommitted reads what a turn that is done says of itself: its policy, and its tokens
 // where the journal is gone.
-func (l *listing) committed(ctx context.Context, r *TurnRow) error {
-	t, err := l.Reader.committed(ctx, r.Queued)
+func (l *turnListing) readCommitted(ctx context.Context, r *TurnRow) error {
+	t, err := l.Reader.readCommitted(ctx, r.Queued)
 	if err != nil || t == nil {
 		return err
 	}

@@ -311,7 +311,7 @@ func TestAnOperatorOpensATurnAgainOrDiscardsIt(t *testing.T) {
 	viewer, foreign := everyone, everyone
 	viewer.ReadOnly = true
 	foreign.Reach.Channels = []earshot.ChannelID{"C2"}
-	fixed := access.Principal{ID: "x", Kind: access.Capability, Fixed: &access.Fixed{Scope: at("C1")}}
+	fixed := access.Principal{ID: "x", Kind: access.Capability, Fixed: &access.CapabilityScope{Scope: at("C1")}}
 	both := foreign
 	both.ReadOnly = true
 	for name, f := range map[string]func(p access.Principal, id earshot.TurnID) error{

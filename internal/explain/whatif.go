@@ -30,9 +30,9 @@ type WhatIf struct {
 	Limits map[assemble.SectionName]map[string]int
 }
 
-// A Compared is two prompts for one message, and what differs.
-type Compared struct {
-	Was, Now Explained
+// A Comparison is two prompts for one message, and what differs.
+type Comparison struct {
+	Was, Now Explanation
 	Rows     []ComparedRow // the messages whose verdict, section or tokens differ, in the order of Position
 	Same     bool          // the prompts have the same bytes
 	// Since says that the same policy and budget would make another prompt today than
@@ -48,16 +48,16 @@ type ComparedRow struct {
 	Was, Now earshot.LedgerRow
 }
 
-// unmade is the answer for a turn whose prompt cannot be made again.
-func unmade(why string) error {
+// notRemadeError returns the answer for a turn whose prompt cannot be made again.
+func notRemadeError(why string) error {
 	return &visible.Refusal{Kind: visible.Conflict, Code: "changed", Detail: "the prompt cannot be made again, and so not with other settings: " + why}
 }
 
 // WhatIf makes the prompt of a turn, or of a message, with another policy, budget or
 // limits, from the conversation as it was then. No model is asked, and nothing is
 // stored.
-func (r *Reader) WhatIf(ctx context.Context, p access.Principal, w WhatIf) (Compared, error) {
-	var out Compared
+func (r *Reader) WhatIf(ctx context.Context, p access.Principal, w WhatIf) (Comparison, error) {
+	var out Comparison
 	var of earshot.QueuedTurn
 	if w.Turn != 0 {
 		t, x, err := r.Explain(ctx, p, w.Turn)
@@ -65,7 +65,7 @@ func (r *Reader) WhatIf(ctx context.Context, p access.Principal, w WhatIf) (Comp
 			return out, err
 		}
 		if x == nil {
-			return out, unmade(t.Changed)
+			return out, notRemadeError(t.Changed)
 		}
 		out.Was, of = *x, t.Queued
 	} else {
@@ -93,7 +93,7 @@ func (r *Reader) WhatIf(ctx context.Context, p access.Principal, w WhatIf) (Comp
 }
 
 // change makes the other prompt, and compares.
-func (r *Reader) change(ctx context.Context, out *Compared, of earshot.QueuedTurn, settings contexts.Settings) error {
+func (r *Reader) change(ctx context.Context, out *Comparison, of earshot.QueuedTurn, settings contexts.Settings) error {
 	was := &out.Was
 	out.Now = *was
 	out.Same = true
@@ -105,7 +105,7 @@ func (r *Reader) change(ctx context.Context, out *Compared, of earshot.QueuedTur
 		if settings.Budget != nil {
 			in.Budget = *settings.Budget
 		}
-		now := Explained{Channel: was.Channel, Agent: was.Agent}
+		now := Explanation{Channel: was.Channel, Agent: was.Agent}
 		var err error
 		if now.Input, now.Result, err = r.gatherAgain(ctx, was, in.Policy, in.Budget); err != nil {
 			return err
@@ -131,12 +131,12 @@ func (r *Reader) change(ctx context.Context, out *Compared, of earshot.QueuedTur
 // nothing is stored. The error is [contexts.OverLimit] where the question alone is too
 // long.
 func (r *Reader) Again(ctx context.Context, t Turn, policy assemble.Policy, budget assemble.Budget) (assemble.Input, assemble.Result, error) {
-	return r.gatherAgain(ctx, &Explained{Input: *t.Input, Result: *t.Prompt}, policy, budget)
+	return r.gatherAgain(ctx, &Explanation{Input: *t.Input, Result: *t.Prompt}, policy, budget)
 }
 
 // gatherAgain makes a prompt's context with a policy and a budget, from the
 // conversation as the prompt had it.
-func (r *Reader) gatherAgain(ctx context.Context, was *Explained, policy assemble.Policy, budget assemble.Budget) (assemble.Input, assemble.Result, error) {
+func (r *Reader) gatherAgain(ctx context.Context, was *Explanation, policy assemble.Policy, budget assemble.Budget) (assemble.Input, assemble.Result, error) {
 	in := was.Input
 	state := in.Conversation
 	sums := map[earshot.ArtifactID]string{}
@@ -156,7 +156,7 @@ func (r *Reader) gatherAgain(ctx context.Context, was *Explained, policy assembl
 
 // compare sets the rows that differ. What only tools returned is in no prompt that
 // is made again, and is left out.
-func (c *Compared) compare() {
+func (c *Comparison) compare() {
 	rows := map[earshot.MessageID]*ComparedRow{}
 	row := func(m earshot.Message) *ComparedRow {
 		if rows[m.ID] == nil {
@@ -164,7 +164,7 @@ func (c *Compared) compare() {
 		}
 		return rows[m.ID]
 	}
-	was := &Explained{Input: c.Was.Input}
+	was := &Explanation{Input: c.Was.Input}
 	was.candidates(c.Was.Result.Ledger, nil)
 	for _, x := range was.Candidates {
 		row(x.Message).Was = x.Row
@@ -183,7 +183,7 @@ func (c *Compared) compare() {
 
 // finderAgain finds what the search found for a prompt, where its policy asked it;
 // else it searches. The neighbours of a hit are those that the prompt's input has.
-func (r *Reader) finderAgain(was *Explained) gather.Finder {
+func (r *Reader) finderAgain(was *Explanation) gather.Finder {
 	list, later := was.Input.Policy.First, sessionOf(was.Input, was.Result) > 0
 	if later {
 		list = was.Input.Policy.Later
@@ -192,12 +192,12 @@ func (r *Reader) finderAgain(was *Explained) gather.Finder {
 	if !slices.ContainsFunc(list, func(x assemble.Section) bool { return x.Section == assemble.Recall }) {
 		return anew
 	}
-	return found{was, later, anew}
+	return recordedHits{was, later, anew}
 }
 
-// found are the hits that a prompt's input has.
-type found struct {
-	of    *Explained
+// recordedHits are the hits that a prompt's input has.
+type recordedHits struct {
+	of    *Explanation
 	later bool          // the prompt is of a later turn
 	anew  gather.Finder // for a question that was not searched for
 }
@@ -206,7 +206,7 @@ type found struct {
 const nearHit = 5
 
 // Search implements [gather.Finder].
-func (f found) Search(ctx context.Context, at earshot.Scope, q search.Query) ([]search.Hit, error) {
+func (f recordedHits) Search(ctx context.Context, at earshot.Scope, q search.Query) ([]search.Hit, error) {
 	if f.later && !index.Searchable(q.Text) { // asked now, because the prompt begins a session
 		return f.anew.Search(ctx, at, q)
 	}

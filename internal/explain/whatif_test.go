@@ -29,7 +29,7 @@ func busy(t *testing.T) (*room, earshot.TurnID) {
 }
 
 // rowsOf writes rows as message, verdict before and verdict after.
-func rowsOf(c explain.Compared) (list []string) {
+func rowsOf(c explain.Comparison) (list []string) {
 	for _, x := range c.Rows {
 		list = append(list, fmt.Sprint(x.Message.ID, " ", x.Was.Verdict, " ", x.Now.Verdict))
 	}
@@ -43,7 +43,7 @@ func TestABudgetMovesMessages(t *testing.T) {
 	r.must(err)
 	more, err := r.reader.WhatIf(t.Context(), everyone, explain.WhatIf{Turn: turn, Budget: 30_000})
 	r.must(err)
-	moves := func(c explain.Compared, was, now earshot.Verdict) (n int) {
+	moves := func(c explain.Comparison, was, now earshot.Verdict) (n int) {
 		for _, x := range c.Rows {
 			if x.Was.Verdict == was && x.Now.Verdict == now {
 				n++
@@ -57,7 +57,7 @@ func TestABudgetMovesMessages(t *testing.T) {
 	if moves(more, earshot.Cut, earshot.Full)+moves(more, earshot.Out, earshot.Full) == 0 || more.Same || more.Now.Result.Tokens.Budget != 30_000 || more.Now.Input.Budget.Session != 120_000 {
 		t.Errorf("a larger budget: %v", rowsOf(more))
 	}
-	for _, c := range []explain.Compared{less, more} {
+	for _, c := range []explain.Comparison{less, more} {
 		_, was, err := r.reader.Explain(t.Context(), everyone, turn)
 		r.must(err)
 		if c.Was.Result.Hash != was.Result.Hash || c.Since || len(c.Now.Segments) == 0 {
@@ -187,7 +187,7 @@ func TestAWhatIfRecallsWhatTheTurnDid(t *testing.T) {
 	first := r.answer("m0", "Renew it.")
 	r.say("q2", "<@U0BOT> and now?", "m0")
 	second := r.answer("q2", "Wait.")
-	recalled := func(x explain.Explained) bool {
+	recalled := func(x explain.Explanation) bool {
 		return slices.ContainsFunc(x.Candidates, func(c explain.Candidate) bool {
 			return c.Message.ID == "old" && c.Row.Section == "recall" && c.Row.Verdict == earshot.Full
 		})

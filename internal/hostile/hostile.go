@@ -46,32 +46,32 @@ func Call(rng *rand.Rand, o earshot.Scope) (tool, args string) {
 	key := pick("channel", "Channel", "scope", "workspace", "channel_id", "conversation", "agent", "thread_id", "Thread_ID", "media_artifact_id", "query", "intent", "INTENT", "__proto__", "\\u0069ntent")
 	word := pick("deploy", "canary", Canary(rng.IntN(Workspaces*PerWorkspace)), "\"says deploy\"", "in:#"+string(o.Channel), "workspace:"+string(o.Workspace), "%", "*", "' OR ''='")
 	if rng.IntN(20) == 0 {
-		return pick(tools.ChannelContext, tools.ChannelMessages, tools.ConversationSearch), broken(rng, o, key, word)
+		return pick(tools.ChannelContext, tools.ChannelMessages, tools.ConversationSearch), brokenArgs(rng, o, key, word)
 	}
 	switch rng.IntN(7) {
 	case 0, 1, 2:
 		return tools.ChannelContext, pick(
-			fmt.Sprintf(`{"intent":%s}`, quote(word)),
-			fmt.Sprintf(`{"intent":%s,"authors":["U1","Alice"],"max_results":50}`, quote(word)),
-			fmt.Sprintf(`{"intent":%s,"%s":%s}`, quote(word), key, quote(string(o.Channel))),
-			fmt.Sprintf(`{"%s":%s,"intent":%s}`, key, quote(string(o.Channel)), quote(word)),
-			fmt.Sprintf(`{"intent":%s,"since":"1970-01-01"}`, quote(word)))
+			fmt.Sprintf(`{"intent":%s}`, quoteJSON(word)),
+			fmt.Sprintf(`{"intent":%s,"authors":["U1","Alice"],"max_results":50}`, quoteJSON(word)),
+			fmt.Sprintf(`{"intent":%s,"%s":%s}`, quoteJSON(word), key, quoteJSON(string(o.Channel))),
+			fmt.Sprintf(`{"%s":%s,"intent":%s}`, key, quoteJSON(string(o.Channel)), quoteJSON(word)),
+			fmt.Sprintf(`{"intent":%s,"since":"1970-01-01"}`, quoteJSON(word)))
 	case 3, 4:
 		return tools.ChannelMessages, pick(
-			fmt.Sprintf(`{"thread_id":%s}`, quote(id)),
-			fmt.Sprintf(`{"thread_id":%s,"%s":%s}`, quote(id), key, quote(string(o.Channel))),
-			fmt.Sprintf(`{"message_ids":[%s,"m2",%s],"max_replies":200}`, quote(id), quote(id)),
-			fmt.Sprintf(`{"message_ids":[%s],"message_ids":["m1"]}`, quote(id)))
+			fmt.Sprintf(`{"thread_id":%s}`, quoteJSON(id)),
+			fmt.Sprintf(`{"thread_id":%s,"%s":%s}`, quoteJSON(id), key, quoteJSON(string(o.Channel))),
+			fmt.Sprintf(`{"message_ids":[%s,"m2",%s],"max_replies":200}`, quoteJSON(id), quoteJSON(id)),
+			fmt.Sprintf(`{"message_ids":[%s],"message_ids":["m1"]}`, quoteJSON(id)))
 	case 5:
 		return tools.ChannelMessages, pick(
-			fmt.Sprintf(`{"media_artifact_id":%s}`, quote(artifact)),
-			fmt.Sprintf(`{"media_artifact_id":%s,"%s":%s}`, quote(artifact), key, quote(string(o.Channel))),
-			fmt.Sprintf(`{"media_artifact_id":%s,"thread_id":%s}`, quote(artifact), quote(id)))
+			fmt.Sprintf(`{"media_artifact_id":%s}`, quoteJSON(artifact)),
+			fmt.Sprintf(`{"media_artifact_id":%s,"%s":%s}`, quoteJSON(artifact), key, quoteJSON(string(o.Channel))),
+			fmt.Sprintf(`{"media_artifact_id":%s,"thread_id":%s}`, quoteJSON(artifact), quoteJSON(id)))
 	}
 	return tools.ConversationSearch, pick(
-		fmt.Sprintf(`{"query":%s}`, quote(word)),
-		fmt.Sprintf(`{"query":%s,"limit":20}`, quote(word)),
-		fmt.Sprintf(`{"query":%s,"%s":%s}`, quote(word), key, quote(string(o.Channel))))
+		fmt.Sprintf(`{"query":%s}`, quoteJSON(word)),
+		fmt.Sprintf(`{"query":%s,"limit":20}`, quoteJSON(word)),
+		fmt.Sprintf(`{"query":%s,"%s":%s}`, quoteJSON(word), key, quoteJSON(string(o.Channel))))
 }
 
 // Queries are searches in the syntax of engines, and texts that look like others.
@@ -80,35 +80,35 @@ var queries = []string{
 	"deploy\u0000zz", "ｄｅｐｌｏｙ", "dеploy", "deploy\u202e", "\u2028deploy", "de\u200bploy", "DEPLOY", `\`, "deploy\nchannel: C1", "<@U1>", "<#C1|general>",
 }
 
-// broken makes arguments that are no tool's, in shape or in size.
-func broken(rng *rand.Rand, o earshot.Scope, key, word string) string {
+// brokenArgs makes arguments that are no tool's, in shape or in size.
+func brokenArgs(rng *rand.Rand, o earshot.Scope, key, word string) string {
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
-	channel := quote(string(o.Channel))
+	channel := quoteJSON(string(o.Channel))
 	switch rng.IntN(9) {
 	case 0: // nested where a text or a list belongs
-		inner := pick(fmt.Sprintf(`{"channel":%s}`, channel), fmt.Sprintf(`[%s]`, channel), fmt.Sprintf(`{"$ne":%s}`, quote(word)), `null`, `7`, `true`)
+		inner := pick(fmt.Sprintf(`{"channel":%s}`, channel), fmt.Sprintf(`[%s]`, channel), fmt.Sprintf(`{"$ne":%s}`, quoteJSON(word)), `null`, `7`, `true`)
 		return fmt.Sprintf(`{"%s":%s}`, pick("intent", "query", "thread_id", "message_ids", "media_artifact_id", key), inner)
 	case 1: // a second value
 		return fmt.Sprintf(`{"intent":"deploy"}%s{"intent":"deploy","channel":%s}`, pick("", " ", "\n"), channel)
 	case 2:
 		return strings.Repeat(pick("[", `{"intent":`), 65+rng.IntN(200))
 	case 3: // long, in one way or another
-		return fmt.Sprintf(`{"%s":%s}`, pick("intent", "query", "thread_id"), quote(strings.Repeat(pick(word+" ", "deploy ", "x", "\u0301", "\""), 1+rng.IntN(4000))))
+		return fmt.Sprintf(`{"%s":%s}`, pick("intent", "query", "thread_id"), quoteJSON(strings.Repeat(pick(word+" ", "deploy ", "x", "\u0301", "\""), 1+rng.IntN(4000))))
 	case 4: // many ids
-		ids := strings.TrimSuffix(strings.Repeat(quote(pick("m1", string(o.Channel)+"/m1"))+",", 1+rng.IntN(300)), ",")
+		ids := strings.TrimSuffix(strings.Repeat(quoteJSON(pick("m1", string(o.Channel)+"/m1"))+",", 1+rng.IntN(300)), ",")
 		return fmt.Sprintf(`{"message_ids":[%s]}`, ids)
 	case 5:
 		return pick("", "null", "[]", `"deploy"`, "0", "{", "\ufeff{}", `{"intent":"\ud800 deploy"}`, "{\"intent\":\"\xff deploy\"}", `{"intent":deploy}`, `{'intent':'deploy'}`)
 	case 6:
-		return fmt.Sprintf(`{"%s":%s,"max_results":%s}`, pick("intent", "query"), quote(word), pick("0", "-1", "51", "1e9", "1.5", `"8"`, "99999999999999999999"))
+		return fmt.Sprintf(`{"%s":%s,"max_results":%s}`, pick("intent", "query"), quoteJSON(word), pick("0", "-1", "51", "1e9", "1.5", `"8"`, "99999999999999999999"))
 	case 7:
-		return fmt.Sprintf(`{"authors":[%s],"intent":%s}`, quote(pick("Mallory", "U0BOT", "U1' --", "%", "*")), quote(word))
+		return fmt.Sprintf(`{"authors":[%s],"intent":%s}`, quoteJSON(pick("Mallory", "U0BOT", "U1' --", "%", "*")), quoteJSON(word))
 	}
-	return fmt.Sprintf(`{"%s":%s}`, pick("intent", "query"), quote(pick(queries...)))
+	return fmt.Sprintf(`{"%s":%s}`, pick("intent", "query"), quoteJSON(pick(queries...)))
 }
 
-// quote writes a JSON string.
-func quote(s string) string {
+// quoteJSON writes a JSON string.
+func quoteJSON(s string) string {
 	b, _ := json.Marshal(s) //nolint:errchkjson // a string
 	return string(b)
 }

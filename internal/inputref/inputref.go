@@ -41,12 +41,12 @@ type reference struct {
 	Form  assemble.Frame  `json:"form,omitempty"` // of the prompt; "" in turns older than the log form
 	// Quoted is what each message quoted at the time: platforms add previews to
 	// messages later.
-	Quoted map[earshot.MessageID]quotes `json:"quoted,omitempty"`
+	Quoted map[earshot.MessageID]quoteHashes `json:"quoted,omitempty"`
 	// Bare says that the input told nothing of earlier turns.
 	Bare bool `json:"bare,omitempty"`
 	// Attached are the files that the model had been given; nil in inputs that are
 	// older than this field.
-	Attached *[]attached `json:"attached,omitempty"`
+	Attached *[]attachedRef `json:"attached,omitempty"`
 	// Profiles says that authors went by the names of their profiles, which are looked
 	// up again: no name stands here, where nobody would erase it.
 	Profiles bool `json:"profiles,omitempty"`
@@ -63,16 +63,16 @@ const maxTurns = 200
 func Encode(in assemble.Input, turns int) ([]byte, error) {
 	c := in.Conversation
 	bare := len(c.Turns)+len(c.Session)+len(c.Shown) == 0
-	in.Conversation = assemble.Conversation{Cursor: c.Cursor, Epoch: c.Epoch, Summary: c.Summary}
+	in.Conversation = assemble.ConversationState{Cursor: c.Cursor, Epoch: c.Epoch, Summary: c.Summary}
 	messages := make([]earshot.Message, len(in.Messages))
-	var quoted map[earshot.MessageID]quotes
+	var quoted map[earshot.MessageID]quoteHashes
 	profiles := false
 	for i, m := range in.Messages {
 		profiles = profiles || m.Author.AsOf != 0
 		messages[i] = earshot.Message{ID: m.ID, Time: m.Time, Edited: m.Edited, Deleted: m.Deleted, Seq: m.Seq, Replies: m.Replies, Reactions: m.Reactions, Files: attachedFiles(m.Files, in.Attach)}
 		if len(m.Shared) > 0 {
 			if quoted == nil {
-				quoted = map[earshot.MessageID]quotes{}
+				quoted = map[earshot.MessageID]quoteHashes{}
 			}
 			quoted[m.ID] = quotesOf(m.Shared)
 		}
@@ -82,9 +82,9 @@ func Encode(in assemble.Input, turns int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	given := make([]attached, len(c.Attached))
+	given := make([]attachedRef, len(c.Attached))
 	for i, a := range c.Attached {
-		given[i] = attached(a)
+		given[i] = attachedRef(a)
 	}
 	return json.Marshal(reference{raw, turns, in.Policy.WithDefaults().Frame, quoted, bare, &given, profiles, in.FileTokens})
 }
@@ -108,7 +108,7 @@ func Load(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input, 
 	if ref.Form == "" && in.Policy.Frame == assemble.Log {
 		return assemble.Input{}, fmt.Errorf("input of turn %d: %w: its prompt is older than the log form and cannot be made again", q.ID, ErrChanged)
 	}
-	if in.Messages, err = revisions(ctx, st, q.Conversation.Scope, in.Messages, ref.Quoted); err != nil {
+	if in.Messages, err = readRevisions(ctx, st, q.Conversation.Scope, in.Messages, ref.Quoted); err != nil {
 		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
 	}
 	if ref.Profiles {
@@ -122,38 +122,38 @@ func Load(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input, 
 	if ref.Attached != nil {
 		in.Conversation.Attached = nil
 		for _, a := range *ref.Attached {
-			in.Conversation.Attached = append(in.Conversation.Attached, earshot.Attached(a))
+			in.Conversation.Attached = append(in.Conversation.Attached, earshot.AttachedFile(a))
 		}
 	}
 	return in, err
 }
 
-// An attached is an [earshot.Attached] in a reference.
-type attached struct {
+// An attachedRef is an [earshot.AttachedFile] in a reference.
+type attachedRef struct {
 	ID     earshot.ArtifactID `json:"id"`
 	SHA256 string             `json:"sha256,omitempty"`
 	Turn   int                `json:"turn"`
 	Tokens int                `json:"tokens,omitempty"`
 }
 
-// quotes identify what a message quoted without containing its text.
-type quotes struct {
+// quoteHashes identify what a message quoted without containing its text.
+type quoteHashes struct {
 	N    int    `json:"n"`    // messages quoted
 	Hash string `json:"hash"` // of all of them
 }
 
 // quotesOf returns the quotes of a message's quoted messages.
-func quotesOf(list []earshot.Shared) quotes {
+func quotesOf(list []earshot.SharedContent) quoteHashes {
 	h := sha256.New()
 	for _, x := range list {
 		fmt.Fprintf(h, "%q %q %q %q %d %q\n", x.Kind, x.ID, x.Author, x.Place, x.Time, x.Text)
 	}
-	return quotes{len(list), hex.EncodeToString(h.Sum(nil))}
+	return quoteHashes{len(list), hex.EncodeToString(h.Sum(nil))}
 }
 
 // withQuotes returns m with only what it quoted then: the first then.N of what it
 // quotes now, which must be unchanged.
-func withQuotes(m earshot.Message, then quotes) (earshot.Message, error) {
+func withQuotes(m earshot.Message, then quoteHashes) (earshot.Message, error) {
 	if len(m.Shared) < then.N || then.N > 0 && quotesOf(m.Shared[:then.N]) != then {
 		return m, fmt.Errorf("message %s quotes something else now: %w", m.ID, ErrChanged)
 	}
@@ -161,8 +161,8 @@ func withQuotes(m earshot.Message, then quotes) (earshot.Message, error) {
 	return m, nil
 }
 
-// revisions returns the messages in the revisions that the input had.
-func revisions(ctx context.Context, st Store, s earshot.Scope, were []earshot.Message, quoted map[earshot.MessageID]quotes) ([]earshot.Message, error) {
+// readRevisions returns the messages in the revisions that the input had.
+func readRevisions(ctx context.Context, st Store, s earshot.Scope, were []earshot.Message, quoted map[earshot.MessageID]quoteHashes) ([]earshot.Message, error) {
 	ids := make([]earshot.MessageID, len(were))
 	for i, m := range were {
 		ids[i] = m.ID
@@ -182,7 +182,7 @@ func revisions(ctx context.Context, st Store, s earshot.Scope, were []earshot.Me
 			return nil, fmt.Errorf("message %s: %w", was.ID, ErrChanged)
 		}
 		if m.Edited != was.Edited {
-			if m, err = revision(ctx, st, s, was); err != nil {
+			if m, err = readRevision(ctx, st, s, was); err != nil {
 				return nil, err
 			}
 		}
@@ -224,8 +224,8 @@ func withSums(files, were []earshot.File) []earshot.File {
 	return files
 }
 
-// revision returns the revision of a message that the input had.
-func revision(ctx context.Context, st Store, s earshot.Scope, was earshot.Message) (earshot.Message, error) {
+// readRevision returns the revision of a message that the input had.
+func readRevision(ctx context.Context, st Store, s earshot.Scope, was earshot.Message) (earshot.Message, error) {
 	list, err := st.Revisions(ctx, s, was.ID)
 	if err != nil {
 		return earshot.Message{}, err
@@ -239,7 +239,7 @@ func revision(ctx context.Context, st Store, s earshot.Scope, was earshot.Messag
 }
 
 // readConversation reads the conversation as it was after its first n turns.
-func readConversation(ctx context.Context, st Store, id earshot.ConversationID, n int, c *assemble.Conversation) error {
+func readConversation(ctx context.Context, st Store, id earshot.ConversationID, n int, c *assemble.ConversationState) error {
 	turns, err := st.Turns(ctx, id, 0)
 	if err != nil {
 		return err

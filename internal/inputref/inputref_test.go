@@ -33,12 +33,12 @@ func TestLoadReturnsTheInputAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	preview := earshot.Shared{ID: "x", Text: "a preview that came later"}
+	preview := earshot.SharedContent{ID: "x", Text: "a preview that came later"}
 	said := earshot.Message{ID: "m1", Time: 1, Author: earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human}, Text: "hello"}
 	edited := said
 	edited.Text, edited.Edited = "goodbye", 2
 	previewed := said
-	previewed.Shared = []earshot.Shared{preview}
+	previewed.Shared = []earshot.SharedContent{preview}
 	in := assemble.Input{
 		Policy: assemble.Standard(), Budget: assemble.DefaultBudget(), Counter: counter, Anchor: "m1", Messages: []earshot.Message{said},
 		Channel: earshot.Channel{Platform: earshot.Local, Workspace: "T1", ID: "C1"}, Identity: earshot.Identity{ID: "U0BOT", Name: "earshot"},

@@ -18,7 +18,7 @@ func Prompt(in assemble.Input, res assemble.Result, turns []earshot.Turn, refuse
 		return earshot.Prompt{}, fmt.Errorf("record the input: %w", err)
 	}
 	p := earshot.Prompt{
-		From: in.Conversation.Epoch, Epoch: res.Next.Epoch, Input: input, Hash: res.Hash, Began: began(in, res, turns, refused),
+		From: in.Conversation.Epoch, Epoch: res.Next.Epoch, Input: input, Hash: res.Hash, Began: epochReason(in, res, turns, refused),
 	}
 	for _, row := range res.Ledger {
 		if row.Verdict != earshot.Out {
@@ -36,11 +36,11 @@ func Count(turns []earshot.Turn) int {
 	return turns[len(turns)-1].Number + 1
 }
 
-// began returns why the prompt is the first of its epoch.
-func began(in assemble.Input, res assemble.Result, turns []earshot.Turn, refused bool) earshot.Beginning {
+// epochReason returns why the prompt is the first of its epoch.
+func epochReason(in assemble.Input, res assemble.Result, turns []earshot.Turn, refused bool) earshot.Beginning {
 	c, policy := in.Conversation, in.Policy.WithDefaults()
 	switch {
-	case !policy.Session || isolated(in) || llm.SessionLength(res) > 0:
+	case !policy.Session || isIsolated(in) || llm.SessionLength(res) > 0:
 		return ""
 	case len(turns) == 0:
 		return earshot.BeganAnew
@@ -56,15 +56,15 @@ func began(in assemble.Input, res assemble.Result, turns []earshot.Turn, refused
 	return earshot.BeganFull
 }
 
-// isolated reports whether the question is answered without context.
-func isolated(in assemble.Input) bool {
+// isIsolated reports whether the question is answered without context.
+func isIsolated(in assemble.Input) bool {
 	return slices.ContainsFunc(in.Messages, func(m earshot.Message) bool { return m.ID == in.Anchor && m.Isolated() })
 }
 
 // shownWasDeleted reports whether the session shows a message that is deleted now.
 func shownWasDeleted(in assemble.Input) bool {
 	return slices.ContainsFunc(in.Messages, func(m earshot.Message) bool {
-		return m.Deleted && slices.ContainsFunc(in.Conversation.Shown, func(s earshot.Shown) bool { return s.ID == m.ID })
+		return m.Deleted && slices.ContainsFunc(in.Conversation.Shown, func(s earshot.ShownRevision) bool { return s.ID == m.ID })
 	})
 }
 

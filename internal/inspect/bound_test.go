@@ -18,14 +18,14 @@ import (
 
 // What one request may ask of the store.
 var (
-	nothing  = counted.Bound{}
-	aboutOne = counted.Bound{Calls: 30, Rows: 40}   // what is about one channel, turn or conversation
-	aPage    = counted.Bound{Calls: 45, Rows: 1100} // a list, beside which the first 500 channels can be chosen; the first page counts up to 1,000
+	nothing  = counted.CallBound{}
+	aboutOne = counted.CallBound{Calls: 30, Rows: 40}   // what is about one channel, turn or conversation
+	aPage    = counted.CallBound{Calls: 45, Rows: 1100} // a list, beside which the first 500 channels can be chosen; the first page counts up to 1,000
 )
 
 // bounds has for each route, by its pattern, the most that one request asks of the
 // store.
-var bounds = map[string]counted.Bound{
+var bounds = map[string]counted.CallBound{
 	"GET /static/":                                nothing,
 	"GET /login":                                  nothing,
 	"POST /login":                                 nothing,
@@ -92,7 +92,7 @@ func TestAmongManyChannelsEachPageIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = file.Close() })
-	st := counted.Crowd(t, file, counted.Many())
+	st := counted.Crowd(t, file, counted.CrowdSize())
 	m := newMatrixOver(t, st, file)
 	own, slack := m.territories[0], m.territories[2]
 	ended := map[string]territory{ // whose parked turn this ends
@@ -123,7 +123,7 @@ func TestAmongManyChannelsEachPageIsBounded(t *testing.T) {
 				if !ok {
 					x = own
 				}
-				heard, err := m.chat.Say(t.Context(), local.Said{Channel: "ops", As: x.canary, Text: "so"})
+				heard, err := m.chat.Say(t.Context(), local.NewMessage{Channel: "ops", As: x.canary, Text: "so"})
 				if err != nil {
 					t.Fatal(err)
 				}

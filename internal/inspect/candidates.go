@@ -59,7 +59,7 @@ type verdictWas struct {
 
 // moved reports whether something else became of the message before the change.
 func (c *candidate) moved() bool {
-	return c.Was != nil && (c.Was.Verdict != c.Verdict || c.Was.Section != c.Section && c.Verdict != earshot.Out || c.Was.Reason != c.Reason && (seen(c.row()) || seen(c.Was.row())))
+	return c.Was != nil && (c.Was.Verdict != c.Verdict || c.Was.Section != c.Section && c.Verdict != earshot.Out || c.Was.Reason != c.Reason && (isReadByModel(c.row()) || isReadByModel(c.Was.row())))
 }
 
 func (c *candidate) row() earshot.LedgerRow {
@@ -71,7 +71,7 @@ func (w *verdictWas) row() earshot.LedgerRow {
 }
 
 // candidatesOf describes the candidates of a prompt, in order.
-func candidatesOf(e *explain.Explained) []candidate {
+func candidatesOf(e *explain.Explanation) []candidate {
 	var messages []earshot.Message
 	for _, c := range e.Candidates {
 		messages = append(messages, c.Message)
@@ -88,7 +88,7 @@ func candidatesOf(e *explain.Explained) []candidate {
 		m, r := c.Message, c.Row
 		x := candidate{
 			ID: r.ID, Section: r.Section, Verdict: r.Verdict, Reason: r.Reason, Tokens: r.Tokens, Score: r.Score, Cover: r.Cover, Parts: r.Parts,
-			Why: reasons.why(r), Seen: seen(r),
+			Why: reasons.why(r), Seen: isReadByModel(r),
 			Time: m.Time.String(), Author: plain.ID(spoken[i].Name), Bot: spoken[i].Bot, Self: e.Agent.Is(m.Author.ID), Thread: m.Root(),
 			Text: plain.Readable(spoken[i].Text), Edited: m.Edited.String(), Deleted: m.Deleted, Files: spoken[i].Files,
 			index: i, line: -1, at: m.Time.UTC().In(zone), asked: r.ID == e.Anchor.ID,
@@ -147,7 +147,7 @@ type tally struct {
 	NotRead    int `json:"not_read"`   // stored, and too old to be candidates
 }
 
-func tallyOf(list []candidate, e *explain.Explained) tally {
+func tallyOf(list []candidate, e *explain.Explanation) tally {
 	t := tally{Candidates: len(list)}
 	for _, c := range list {
 		switch {

@@ -19,8 +19,8 @@ type chart struct {
 	rows    [][]string
 }
 
-// charted returns the pictures of charts, for a page.
-func charted(list ...chart) map[string]drawing {
+// drawCharts returns the pictures of charts, for a page.
+func drawCharts(list ...chart) map[string]drawing {
 	out := map[string]drawing{}
 	for _, c := range list {
 		if c.name != "" {

@@ -153,7 +153,7 @@ func (d *chatData) listChannels(list []earshot.ChannelInfo, here earshot.Channel
 	for _, c := range list {
 		x := chatChannel{
 			Platform: c.Platform, Workspace: c.Workspace, ID: c.ID, Name: c.Name, Kind: c.Kind, Topic: c.Topic, Messages: c.Messages, Last: c.Last.String(),
-			Link: linkTo("/chat", scoped(c.Scope(), "as", as)...), here: c.Scope() == here.Scope(), label: channelLabel(c.Channel),
+			Link: linkTo("/chat", scopeParams(c.Scope(), "as", as)...), here: c.Scope() == here.Scope(), label: channelLabel(c.Channel),
 		}
 		d.Channels = append(d.Channels, x)
 		if x.here {

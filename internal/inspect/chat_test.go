@@ -391,7 +391,7 @@ func TestNaughtyTextsAndNamesStayText(t *testing.T) {
 			ID: earshot.MessageID(fmt.Sprintf("%d%s", i, s[:min(len(s), 100)])), Time: earshot.Time(int64(i+1) * 1e6), Text: s,
 			Author: earshot.Author{ID: earshot.AuthorID("u" + s[:min(len(s), 100)]), Name: s, Kind: earshot.Human}, Reactions: []earshot.Reaction{{Name: s, Count: 1}},
 			Files:  []earshot.File{{ID: "f", Name: s, Type: s}},
-			Shared: []earshot.Shared{{Kind: earshot.Forward, Author: s, Place: s, Text: s}},
+			Shared: []earshot.SharedContent{{Kind: earshot.Forward, Author: s, Place: s, Text: s}},
 		}
 		if i > 0 {
 			m.ReplyTo = earshot.MessageID(fmt.Sprintf("%d%s", i-1, naughty[i-1][:min(len(naughty[i-1]), 100)]))
@@ -497,7 +497,7 @@ func TestTheBotAnswersEverythingInDirectMessages(t *testing.T) {
 func TestFilesAreNamedAndNotServed(t *testing.T) {
 	t.Parallel()
 	w := newChat(t, llm.Offline{}, forAll)
-	said, err := w.chat.Say(t.Context(), local.Said{Channel: "ops", As: "Ada", Files: []local.Upload{{Name: "page <b>.html", Data: []byte("<script>alert(1)</script>")}}})
+	said, err := w.chat.Say(t.Context(), local.NewMessage{Channel: "ops", As: "Ada", Files: []local.Upload{{Name: "page <b>.html", Data: []byte("<script>alert(1)</script>")}}})
 	if err != nil {
 		t.Fatal(err)
 	}

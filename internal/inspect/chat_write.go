@@ -34,12 +34,12 @@ func (s *server) chatForm(mux router, path string, f func(w *chatWrite) (*chatTy
 	mux.Handle("POST "+path, s.known(func(w http.ResponseWriter, v *visit) {
 		v.Body = http.MaxBytesReader(w, v.Body, maxBody)
 		if err := v.ParseForm(); err != nil {
-			s.failed(w, v, invalid("the form", "cannot be read"), asPage)
+			s.writeError(w, v, invalidParam("the form", "cannot be read"), asPage)
 			return
 		}
 		x, err := s.chatWrite(v)
 		if err != nil {
-			s.failed(w, v, err, asPage)
+			s.writeError(w, v, err, asPage)
 			return
 		}
 		typed, err := f(x)
@@ -62,7 +62,7 @@ func (s *server) chatWrite(v *visit) (*chatWrite, error) {
 	}
 	was, err := url.ParseQuery(v.PostFormValue("back"))
 	if err != nil {
-		return nil, invalid("back", "is not the query of a page")
+		return nil, invalidParam("back", "is not the query of a page")
 	}
 	for _, name := range chatStays {
 		if value := was.Get(name); value != "" {
@@ -100,7 +100,7 @@ func (s *server) chatAgain(w http.ResponseWriter, x *chatWrite, typed *chatTyped
 	}
 	d, err := s.chatData(x.visit, x.back, typed)
 	if err != nil {
-		s.failed(w, x.visit, err, asPage)
+		s.writeError(w, x.visit, err, asPage)
 		return
 	}
 	w.Header().Set("HX-Push-Url", "false")
@@ -109,7 +109,7 @@ func (s *server) chatAgain(w http.ResponseWriter, x *chatWrite, typed *chatTyped
 
 // say says something in a channel or a thread, as a person who is chosen or named.
 func (s *server) say(x *chatWrite) (*chatTyped, error) {
-	said := local.Said{
+	said := local.NewMessage{
 		Channel: string(x.channel.ID), As: x.field("as"), Text: strings.ReplaceAll(x.field("text"), "\r\n", "\n"),
 		Thread: earshot.MessageID(x.field("thread")), Client: x.field("client"),
 	}

@@ -37,12 +37,12 @@ func previewRequest(v *visit) (explain.PreviewRequest, error) {
 		Channel: v.place(), Message: earshot.MessageID(v.query("message")), Agent: earshot.AuthorID(v.query("agent")), Policy: v.query("policy"),
 	}
 	if r.Channel.Channel == "" {
-		return r, invalid("channel", "is required: the id or the name of a channel")
+		return r, invalidParam("channel", "is required: the id or the name of a channel")
 	}
 	if b := v.query("budget"); b != "" {
 		n, err := strconv.Atoi(b)
 		if err != nil || n <= 0 {
-			return r, invalid("budget", "must be a number of tokens above 0")
+			return r, invalidParam("budget", "must be a number of tokens above 0")
 		}
 		r.Budget = n
 	}
@@ -79,5 +79,5 @@ func (s *server) context(v *visit) (page, error) {
 
 // whatIfLink leads to the same context with something changed.
 func (d *contextData) whatIfLink() string {
-	return linkTo("/context/what-if", scoped(d.scope, "message", string(d.Question.ID))...)
+	return linkTo("/context/what-if", scopeParams(d.scope, "message", string(d.Question.ID))...)
 }

@@ -45,7 +45,7 @@ func (c control) value(n int) string {
 
 // controlsOf returns the controls of a compared prompt. Limits are those of the policy
 // that is chosen, against what that policy says by itself.
-func controlsOf(c *explain.Compared, w explain.WhatIf) controls {
+func controlsOf(c *explain.Comparison, w explain.WhatIf) controls {
 	in, now := c.Was.Input, c.Now.Input
 	x := controls{policies: explain.PolicyChoices(), made: policyName(&c.Was), policy: policyName(&c.Now)}
 	x.budget = control{name: "budget", label: "budget", unit: "tokens", what: "tokens that this turn may add to the prompt", was: in.Budget.Tokens, now: now.Budget.Tokens, max: max(32_000, in.Budget.Tokens)}

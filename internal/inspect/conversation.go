@@ -165,7 +165,7 @@ func (s *server) conversation(v *visit) (page, error) {
 		return page{}, err
 	}
 	d := conversationOf(w)
-	return page{title: "Conversation " + d.label(), nav: "conversations", data: d, body: conversationBody(s, v, d), pictures: charted(d.charts...)}, nil
+	return page{title: "Conversation " + d.label(), nav: "conversations", data: d, body: conversationBody(s, v, d), pictures: drawCharts(d.charts...)}, nil
 }
 
 // conversationOf describes a conversation.
@@ -198,7 +198,7 @@ func conversationOf(w explain.WholeConversation) conversationData {
 		d.Names = append(d.Names, sessionName(n))
 	}
 	if d.Older != 0 {
-		d.olderURL = linkTo("/conversation", scoped(w.ID.Scope, "agent", string(w.ID.Agent), "name", w.ID.Name, "before", strconv.FormatInt(int64(d.Older), 10))...)
+		d.olderURL = linkTo("/conversation", scopeParams(w.ID.Scope, "agent", string(w.ID.Agent), "name", w.ID.Name, "before", strconv.FormatInt(int64(d.Older), 10))...)
 	}
 	d.charts = conversationCharts(d)
 	return d
@@ -231,7 +231,7 @@ func conversationCharts(d conversationData) []chart {
 				sum[i] += f
 			}
 			lines[i], sums[i] = append(lines[i], f), append(sums[i], sum[i])
-			row, total = append(row, picture.Figure(f)), append(total, picture.Figure(sum[i]))
+			row, total = append(row, picture.FormatFigure(f)), append(total, picture.FormatFigure(sum[i]))
 		}
 		each.rows, all.rows = append(each.rows, row), append(all.rows, total)
 	}

@@ -39,7 +39,7 @@ func talkedWorld(t *testing.T) world {
 		usage: []earshot.Usage{{Input: 400, Output: 10, CacheWrite: 100}, {Input: 50, Output: 20, CacheRead: 450}},
 		files: []earshot.File{{ID: "F1", Name: "plan.pdf", Type: "application/pdf", SHA256: strings.Repeat("a", 64)}},
 		turn: earshot.Turn{
-			Ledger: shown("before", "root", "r1", "q1"), Shown: []earshot.Shown{{ID: "q1"}}, Attached: []earshot.Attached{{ID: "F1", SHA256: strings.Repeat("a", 64), Tokens: 258}},
+			Ledger: shown("before", "root", "r1", "q1"), Shown: []earshot.ShownRevision{{ID: "q1"}}, Attached: []earshot.AttachedFile{{ID: "F1", SHA256: strings.Repeat("a", 64), Tokens: 258}},
 			Session: []earshot.SessionEntry{{Role: earshot.User, Text: "one two three"}, {Role: earshot.Assistant, Text: "four"}},
 		},
 	})
@@ -48,7 +48,7 @@ func talkedWorld(t *testing.T) world {
 	w.answered(t, exchange{
 		channel: "ops", name: "root", id: "q3", thread: "root", by: "Ben", ask: "one two three", at: march(2, 13), model: "m", began: earshot.BeganFull, epoch: 1,
 		usage: []earshot.Usage{{Input: 60, Output: 6}},
-		turn:  earshot.Turn{Ledger: shown("q3"), Shown: []earshot.Shown{{ID: "q3"}}, Names: []earshot.Named{{ID: "ben", Name: "Ben (2)"}}, Session: []earshot.SessionEntry{{Role: earshot.User, Text: "one two"}}},
+		turn:  earshot.Turn{Ledger: shown("q3"), Shown: []earshot.ShownRevision{{ID: "q3"}}, Names: []earshot.SessionName{{ID: "ben", Name: "Ben (2)"}}, Session: []earshot.SessionEntry{{Role: earshot.User, Text: "one two"}}},
 	})
 	w.answered(t, exchange{channel: "hr", id: "h1", by: "Cem", ask: "secret of hr", at: march(3, 9), model: "m", usage: []earshot.Usage{{Input: 9}}, began: earshot.BeganAnew})
 	return w

@@ -53,7 +53,7 @@ type costsDay struct {
 func (s *server) costs(v *visit) (page, error) {
 	d := costsData{By: cmp.Or(v.query("by"), "day"), Rows: []explain.Row{}, Days: []costsDay{}, links: map[string]string{}, at: v.place()}
 	if !slices.Contains(costsBy, d.By) {
-		return page{}, invalid("by", "is one of day, channel, person and model")
+		return page{}, invalidParam("by", "is one of day, channel, person and model")
 	}
 	from, to, err := s.days(v)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *server) costs(v *visit) (page, error) {
 	length := to - from
 	d.earlier = d.link(plain.Day(from-length), plain.Day(from-oneDay))
 	d.charts = costCharts(d, from, to)
-	return page{title: "Costs", nav: "costs", data: d, body: costsBody(s, v, d), pictures: charted(d.charts...)}, nil
+	return page{title: "Costs", nav: "costs", data: d, body: costsBody(s, v, d), pictures: drawCharts(d.charts...)}, nil
 }
 
 const oneDay = earshot.Time(24 * time.Hour / time.Microsecond)
@@ -115,7 +115,7 @@ func (s *server) days(v *visit) (from, to earshot.Time, err error) {
 		}
 		t, failed := time.Parse(time.DateOnly, text)
 		if failed != nil || t.Year() < 1970 {
-			err = invalid(name, "is a day such as 2026-03-01")
+			err = invalidParam(name, "is a day such as 2026-03-01")
 			return otherwise
 		}
 		return earshot.TimeOf(t)
@@ -127,9 +127,9 @@ func (s *server) days(v *visit) (from, to earshot.Time, err error) {
 	switch {
 	case err != nil:
 	case to <= from:
-		err = invalid("from", "is a day after the last one")
+		err = invalidParam("from", "is a day after the last one")
 	case to-from > maxCostDays*oneDay:
-		err = invalid("from", "is too early: choose at most "+strconv.Itoa(maxCostDays)+" days, and go on from there")
+		err = invalidParam("from", "is too early: choose at most "+strconv.Itoa(maxCostDays)+" days, and go on from there")
 	}
 	return from, to, err
 }
@@ -196,7 +196,7 @@ func (d costsData) turnsOf(key string, t explain.SpentTurn) string {
 	case "day":
 		from, to = key, key
 	case "channel":
-		of = scoped(t.Queued.Conversation.Scope)
+		of = scopeParams(t.Queued.Conversation.Scope)
 	default:
 		of = append(of, d.By, key)
 	}
@@ -242,7 +242,7 @@ func costCharts(d costsData, from, to earshot.Time) []chart {
 		tokens = append(tokens, seriesOf{k.name, func(r explain.Row) float64 { return k.tokens(r) }})
 		money = append(money, seriesOf{k.name, func(r explain.Row) float64 { return k.money(r) }})
 	}
-	list := []chart{draw("tokens", "Tokens by day", "tokens", "All tokens of the calls of models, as their providers report them. What comes from the cache was sent again, and costs a fraction.", picture.Figure, tokens)}
+	list := []chart{draw("tokens", "Tokens by day", "tokens", "All tokens of the calls of models, as their providers report them. What comes from the cache was sent again, and costs a fraction.", picture.FormatFigure, tokens)}
 	if d.Total.Cost > 0 {
 		if d.By == "day" {
 			money = []seriesOf{{"cost", func(r explain.Row) float64 { return r.Cost }}}

@@ -88,7 +88,7 @@ func (s *server) coverage(v *visit) (page, error) {
 		}
 	}
 	d.chart = channelChart(d, roots)
-	return page{title: "Coverage of " + d.Name, nav: "coverage", data: d, body: coverageBody(s, v, d), pictures: charted(d.chart)}, nil
+	return page{title: "Coverage of " + d.Name, nav: "coverage", data: d, body: coverageBody(s, v, d), pictures: drawCharts(d.chart)}, nil
 }
 
 // gapOf describes a stretch.
@@ -102,7 +102,7 @@ func (s *server) coverageMap(v *visit) (page, error) {
 	if x := v.query("after"); x != "" {
 		parts := strings.SplitN(x, "|", 4)
 		if len(parts) < 4 {
-			return page{}, invalid("after", "is platform, workspace, id and name of a channel, with | between them")
+			return page{}, invalidParam("after", "is platform, workspace, id and name of a channel, with | between them")
 		}
 		after = &earshot.Channel{Platform: earshot.Platform(parts[0]), Workspace: earshot.WorkspaceID(parts[1]), ID: earshot.ChannelID(parts[2]), Name: parts[3]}
 	}
@@ -130,14 +130,14 @@ func (s *server) coverageMap(v *visit) (page, error) {
 		d.Next = v.with("after", strings.Join([]string{string(last.Platform), string(last.Workspace), string(last.ID), last.Name}, "|"))
 	}
 	d.chart = mapChart(d)
-	return page{title: "Coverage", nav: "coverage", data: d, body: coverageMapBody(s, v, d), pictures: charted(d.chart)}, nil
+	return page{title: "Coverage", nav: "coverage", data: d, body: coverageMapBody(s, v, d), pictures: drawCharts(d.chart)}, nil
 }
 
 // coverageOf describes a channel.
 func coverageOf(c explain.ChannelCoverage, name string) channelCoverage {
 	x := channelCoverage{
 		Platform: c.Platform, Workspace: c.Workspace, Channel: c.ID, Name: name, Messages: c.Messages, Threads: c.ChannelInfo.Threads,
-		First: c.First.String(), Last: c.Last.String(), Gapped: len(c.Threads) + c.More, Link: linkTo("/coverage", scoped(c.Scope())...), of: c,
+		First: c.First.String(), Last: c.Last.String(), Gapped: len(c.Threads) + c.More, Link: linkTo("/coverage", scopeParams(c.Scope())...), of: c,
 	}
 	for _, e := range c.Entries {
 		switch e.State {

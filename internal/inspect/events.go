@@ -32,7 +32,7 @@ func (s *server) events(w http.ResponseWriter, v *visit) {
 	if v.query("channel") != "" {
 		c, err := s.Reader.To(v.caller).Find(v.Context(), v.place())
 		if err != nil {
-			s.failed(w, v, err, asJSON)
+			s.writeError(w, v, err, asJSON)
 			return
 		}
 		at = &c
@@ -42,9 +42,9 @@ func (s *server) events(w http.ResponseWriter, v *visit) {
 		return
 	}
 	defer s.streams.give(v.caller.ID)
-	n := &news{server: s, visit: v, channel: at}
+	n := &changeFinder{server: s, visit: v, channel: at}
 	if err := n.begin(); err != nil {
-		s.failed(w, v, err, asJSON)
+		s.writeError(w, v, err, asJSON)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -54,8 +54,8 @@ func (s *server) events(w http.ResponseWriter, v *visit) {
 	n.stream(w)
 }
 
-// news finds what has changed since it looked.
-type news struct {
+// changeFinder finds what has changed since it looked.
+type changeFinder struct {
 	*server
 	visit   *visit
 	channel *earshot.Channel
@@ -77,7 +77,7 @@ type draftEvent struct {
 }
 
 // begin notes how things are, so that only changes are told.
-func (n *news) begin() error {
+func (n *changeFinder) begin() error {
 	n.told, n.wake = map[earshot.TurnID]earshot.TurnState{}, make(chan struct{}, 1)
 	list, err := n.latest()
 	for _, t := range list {
@@ -90,12 +90,12 @@ func (n *news) begin() error {
 }
 
 // latest returns the newest turns that the visitor sees.
-func (n *news) latest() ([]earshot.QueuedTurn, error) {
+func (n *changeFinder) latest() ([]earshot.QueuedTurn, error) {
 	return n.Reader.NewestTurns(n.visit.Context(), n.visit.caller, 50)
 }
 
 // watch collects drafts of the channel; stop ends it.
-func (n *news) watch() (stop func()) {
+func (n *changeFinder) watch() (stop func()) {
 	if n.Chat == nil || n.channel == nil {
 		return func() {}
 	}
@@ -121,7 +121,7 @@ func (n *news) watch() (stop func()) {
 }
 
 // stream writes events until the visitor leaves, or is not let in any more.
-func (n *news) stream(w http.ResponseWriter) {
+func (n *changeFinder) stream(w http.ResponseWriter) {
 	out := http.NewResponseController(w)
 	tick := time.NewTicker(eventsPause)
 	defer tick.Stop()
@@ -159,7 +159,7 @@ func (n *news) stream(w http.ResponseWriter) {
 }
 
 // look returns what is new as events.
-func (n *news) look() (string, error) {
+func (n *changeFinder) look() (string, error) {
 	var b bytes.Buffer
 	tell := func(kind string, v any) error {
 		data, err := json.Marshal(v)
@@ -199,14 +199,14 @@ func (n *news) look() (string, error) {
 	return b.String(), problem
 }
 
-// streams counts the open streams. The zero value is ready to use.
-type streams struct {
+// streamCounter counts the open streams. The zero value is ready to use.
+type streamCounter struct {
 	mu   sync.Mutex // guards what follows
 	open int
 	of   map[string]int // by the visitor's id
 }
 
-func (x *streams) take(of string) bool {
+func (x *streamCounter) take(of string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.open >= maxStreams || x.of[of] >= ownStreams {
@@ -220,7 +220,7 @@ func (x *streams) take(of string) bool {
 	return true
 }
 
-func (x *streams) give(of string) {
+func (x *streamCounter) give(of string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.open--

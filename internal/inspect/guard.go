@@ -36,7 +36,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 			return
 		}
 		if len(r.URL.RawQuery) > maxQuery {
-			s.write(w, &visit{Request: r}, http.StatusRequestURITooLong, problem(http.StatusRequestURITooLong, "this address is too long; shorten what its query says"), asPage)
+			s.write(w, &visit{Request: r}, http.StatusRequestURITooLong, problemPage(http.StatusRequestURITooLong, "this address is too long; shorten what its query says"), asPage)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -18,7 +18,7 @@ type Health struct {
 	Version  string       `json:"version"` // of the program
 	Since    earshot.Time `json:"since"`   // when the process began
 	Store    StoreHealth  `json:"store"`
-	Platform Reached      `json:"platform"`
+	Platform LinkHealth   `json:"platform"`
 	Models   []ModelCalls `json:"models"`   // of this process, the one that is asked first at the front
 	Replicas []Replica    `json:"replicas"` // all that the store has notes of, the latest heartbeat first
 	APICalls []APICalls   `json:"api_calls"`
@@ -35,8 +35,8 @@ type StoreHealth struct {
 	Took int64  `json:"took_us"` // the answer to a small question
 }
 
-// A Reached is the link to the platform.
-type Reached struct {
+// A LinkHealth is the link to the platform.
+type LinkHealth struct {
 	Name  string       `json:"name,omitempty"`  // "" for one that is always within reach
 	State string       `json:"state,omitempty"` // reachable, unreachable, or unknown: the bot's identity is not known; none: a sidecar has no platform
 	Since earshot.Time `json:"since,omitempty"` // when it became unreachable
@@ -143,7 +143,7 @@ func seesAll(p access.Principal) bool {
 // limit leaves out what the visitor may not see.
 func (d *healthData) limit(p access.Principal) {
 	for i, g := range d.Gaps {
-		d.Gaps[i].Name, d.Gaps[i].Link = g.Channel.Name, linkTo("/coverage", scoped(g.Channel.Scope())...)
+		d.Gaps[i].Name, d.Gaps[i].Link = g.Channel.Name, linkTo("/coverage", scopeParams(g.Channel.Scope())...)
 	}
 	d.Gaps = slices.DeleteFunc(d.Gaps, func(g Gap) bool { return !p.Sees(g.Channel.Scope()) })
 	if o := d.Turns.Oldest; o != nil && d.Whole {
@@ -194,7 +194,7 @@ func (d *healthData) find() []finding {
 	d.findTurns(add)
 	for _, c := range d.APICalls {
 		if c.Limited > 0 {
-			add("look", fmt.Sprintf("%s has refused %s of %s in the last hour because of its rate limit.", capital(string(c.Platform)), numberOf(c.Limited, "call"), plain.Line(c.Method, 60)),
+			add("look", fmt.Sprintf("%s has refused %s of %s in the last hour because of its rate limit.", capitalise(string(c.Platform)), numberOf(c.Limited, "call"), plain.Line(c.Method, 60)),
 				"The calls are made again when the limit allows; history takes longer to arrive. Another program with the same token uses up the same limit.")
 		}
 	}
@@ -212,12 +212,12 @@ func (d *healthData) findPlatform(add adder) {
 	p := d.Platform
 	switch {
 	case p.State == "unreachable":
-		add("bad", fmt.Sprintf("%s has not answered for %s.", capital(p.Name), d.ago(p.Since)), "Questions and replies wait, and go on when it answers. Look at the network, and at the status page of "+capital(p.Name)+".")
+		add("bad", fmt.Sprintf("%s has not answered for %s.", capitalise(p.Name), d.ago(p.Since)), "Questions and replies wait, and go on when it answers. Look at the network, and at the status page of "+capitalise(p.Name)+".")
 	case p.State == "unknown":
-		add("bad", fmt.Sprintf("%s has never been reached, so the bot does not know who it is.", capital(p.Name)), "Check the token with earshot check "+p.Name+".")
+		add("bad", fmt.Sprintf("%s has never been reached, so the bot does not know who it is.", capitalise(p.Name)), "Check the token with earshot check "+p.Name+".")
 	}
 	if p.Lacks != "" {
-		add("look", fmt.Sprintf("%s withholds something from the bot: %s.", capital(p.Name), plain.Clean(p.Lacks)), "Give it the right that earshot check "+p.Name+" names.")
+		add("look", fmt.Sprintf("%s withholds something from the bot: %s.", capitalise(p.Name), plain.Clean(p.Lacks)), "Give it the right that earshot check "+p.Name+" names.")
 	}
 }
 
@@ -308,8 +308,8 @@ func spanText(x time.Duration) string {
 // numberOf counts things: 1 call, 12 calls.
 func numberOf(n int, of string) string { return plural(n, of, of+"s") }
 
-// capital writes a word with a capital.
-func capital(s string) string {
+// capitalise writes a word with a capital.
+func capitalise(s string) string {
 	if s == "" {
 		return "The platform"
 	}

@@ -320,7 +320,7 @@ func healthBody(v *visit, d healthData) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = working(d.Platform.State == "reachable", capital(d.Platform.Name)+" is "+d.Platform.State).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = working(d.Platform.State == "reachable", capitalise(d.Platform.Name)+" is "+d.Platform.State).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -21,7 +21,7 @@ func well() inspect.Health {
 	now := march(2, 12)
 	return inspect.Health{
 		At: now, Since: now - 3600e6, Version: "v1", Store: inspect.StoreHealth{Name: "sqlite:earshot.db", Took: 300}, Keeps: "forever",
-		Platform: inspect.Reached{Name: "slack", State: "reachable"},
+		Platform: inspect.LinkHealth{Name: "slack", State: "reachable"},
 		Models:   []inspect.ModelCalls{{Provider: "anthropic", Model: "claude", Calls: 40, Median: 2e6, Slowest: 9e6}},
 		Replicas: []inspect.Replica{{Kind: "bot", Here: true, Running: true, Version: "v1", Since: now - 3600e6, Seen: now - 2e6}},
 		Turns:    inspect.Waiting{States: map[earshot.TurnState]int{earshot.TurnDone: 12}},
@@ -54,7 +54,7 @@ func TestHealthSaysInWordsWhatIsWrong(t *testing.T) {
 			h.Turns.States[earshot.TurnOpen] = 1
 			h.Turns.Oldest = &earshot.QueuedTurn{ID: 42, Opened: minutes(90)}
 			h.Gaps = []inspect.Gap{{Channel: ops, Pieces: 2}}
-			h.Platform = inspect.Reached{Name: "slack", State: "unknown"}
+			h.Platform = inspect.LinkHealth{Name: "slack", State: "unknown"}
 			h.Store.Why = "an error, which is in the log"
 			h.Replicas = append(h.Replicas, inspect.Replica{Kind: "bot", Running: true, Version: "v2"})
 		}, "2 things do not work.", []string{

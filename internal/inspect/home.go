@@ -99,13 +99,13 @@ func (s *server) start(v *visit) (*startData, error) {
 		d.Verdicts[c.Row.Verdict]++
 	}
 	d.reasons = reasonsOf(&x.Input)
-	d.glance = glance(x.Candidates, s.Start.Message)
+	d.glance = pickTelling(x.Candidates, s.Start.Message)
 	return d, nil
 }
 
-// glance returns a few candidates that tell the most: the newest that the prompt shows,
+// pickTelling returns a few candidates that tell the most: the newest that the prompt shows,
 // and the newest that it leaves out.
-func glance(all []explain.Candidate, anchor earshot.MessageID) []explain.Candidate {
+func pickTelling(all []explain.Candidate, anchor earshot.MessageID) []explain.Candidate {
 	const shown, out = 4, 2
 	var some []explain.Candidate
 	count := map[bool]int{}

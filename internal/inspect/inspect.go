@@ -77,7 +77,7 @@ type Start struct {
 type server struct {
 	Options
 	sessions sessions
-	streams  streams
+	streams  streamCounter
 	tries    *access.Tries
 	log      *slog.Logger
 }
@@ -127,5 +127,5 @@ func (s *server) routes(mux router) {
 	s.sentRoutes(mux)
 	s.view(mux, "/search", s.search)
 	s.view(mux, "/health", s.health)
-	mux.Handle("GET /", s.known(func(w http.ResponseWriter, v *visit) { s.failed(w, v, absent, asPage) }))
+	mux.Handle("GET /", s.known(func(w http.ResponseWriter, v *visit) { s.writeError(w, v, absent, asPage) }))
 }

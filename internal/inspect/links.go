@@ -28,8 +28,8 @@ func linkTo(path string, pairs ...string) string {
 	return path + "?" + q.Encode()
 }
 
-// scoped returns the pairs that name a channel, followed by others.
-func scoped(s earshot.Scope, pairs ...string) []string {
+// scopeParams returns the pairs that name a channel, followed by others.
+func scopeParams(s earshot.Scope, pairs ...string) []string {
 	return append([]string{"platform", string(s.Platform), "workspace", string(s.Workspace), "channel", string(s.Channel)}, pairs...)
 }
 
@@ -39,21 +39,21 @@ func turnLink(id earshot.TurnID) string { return "/turns/" + strconv.FormatInt(i
 
 // chatLink leads to a channel, or to a thread of it.
 func chatLink(s earshot.Scope, thread earshot.MessageID) string {
-	return linkTo("/chat", scoped(s, "thread", string(thread))...)
+	return linkTo("/chat", scopeParams(s, "thread", string(thread))...)
 }
 
 // chatAt leads to the place of a message in its channel.
 func chatAt(s earshot.Scope, m earshot.MessageID) string {
-	return linkTo("/chat", scoped(s, "at", string(m))...)
+	return linkTo("/chat", scopeParams(s, "at", string(m))...)
 }
 
 // contextLink leads to what the bot would see if it answered a message.
 func contextLink(s earshot.Scope, m earshot.MessageID) string {
-	return linkTo("/context", scoped(s, "message", string(m))...)
+	return linkTo("/context", scopeParams(s, "message", string(m))...)
 }
 
 func conversationLink(id earshot.ConversationID) string {
-	return linkTo("/conversation", scoped(id.Scope, "agent", string(id.Agent), "name", id.Name)...)
+	return linkTo("/conversation", scopeParams(id.Scope, "agent", string(id.Agent), "name", id.Name)...)
 }
 
 // asFile returns the address of the current page in another form: with .json, or as

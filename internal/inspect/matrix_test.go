@@ -228,7 +228,7 @@ func newMatrixOver(t *testing.T, st, own earshot.Store) *matrix {
 		o.Requests = func(_ context.Context, q earshot.QueuedTurn) iter.Seq2[bot.SentRequest, error] {
 			return func(yield func(bot.SentRequest, error) bool) {
 				body := []byte(`{"said":"` + canaryOf(q.Conversation.Scope) + `"}`)
-				yield(bot.SentRequest{N: 1, Provider: "openai", Sent: &llm.Sent{Model: canaryOf(q.Conversation.Scope), Bytes: len(body)}, Body: body}, nil)
+				yield(bot.SentRequest{N: 1, Provider: "openai", Sent: &llm.SentBody{Model: canaryOf(q.Conversation.Scope), Bytes: len(body)}, Body: body}, nil)
 			}
 		}
 		o.Health = func(context.Context) (inspect.Health, error) { return m.health(), nil }
@@ -251,7 +251,7 @@ func newMatrixOver(t *testing.T, st, own earshot.Store) *matrix {
 		t.Fatal(err)
 	}
 	nothing := func(earshot.Scope) bool { return false }
-	capability, err := m.gate.Mint(t.Context(), access.Principal{ID: "key:made", Kind: access.Local, Reach: access.Reach{}}, access.Fixed{Scope: placeOf("ops")})
+	capability, err := m.gate.Mint(t.Context(), access.Principal{ID: "key:made", Kind: access.Local, Reach: access.Reach{}}, access.CapabilityScope{Scope: placeOf("ops")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func (m *matrix) sow(t *testing.T, s earshot.Scope) territory {
 	must(err)
 	must(m.store.PutCoverage(ctx, s, earshot.Coverage{To: march(1, 0), State: earshot.Missing, Why: x.canary}))
 	if m.chat.Has(s) {
-		heard, err := m.chat.Say(ctx, local.Said{Channel: string(s.Channel), As: x.canary, Text: x.canary, Files: []local.Upload{{Name: x.canary + ".html", Data: []byte("<p>" + x.canary)}}})
+		heard, err := m.chat.Say(ctx, local.NewMessage{Channel: string(s.Channel), As: x.canary, Text: x.canary, Files: []local.Upload{{Name: x.canary + ".html", Data: []byte("<p>" + x.canary)}}})
 		must(err)
 		x.shared, x.file = heard.Message.ID, heard.Message.Files[0].ID
 	}

@@ -25,7 +25,7 @@ func TestNamesFromAnywhereStayTextInChartsAndTables(t *testing.T) {
 		w.answered(t, exchange{
 			channel: "ops", name: "q", id: "q", by: s, ask: s, at: now, model: s, usage: []earshot.Usage{{Input: 5}}, began: earshot.BeganAnew,
 			files: []earshot.File{{ID: "F", Name: s, Type: s, SHA256: strings.Repeat("a", 64)}},
-			turn:  earshot.Turn{Attached: []earshot.Attached{{ID: "F", SHA256: strings.Repeat("a", 64)}}, Names: []earshot.Named{{ID: "x", Name: s}}, Shown: []earshot.Shown{{ID: "q"}}},
+			turn:  earshot.Turn{Attached: []earshot.AttachedFile{{ID: "F", SHA256: strings.Repeat("a", 64)}}, Names: []earshot.SessionName{{ID: "x", Name: s}}, Shown: []earshot.ShownRevision{{ID: "q"}}},
 		})
 		w.answered(t, exchange{channel: "ops", name: "q", id: "q2", thread: "q", by: s, ask: s, at: now, model: s, usage: []earshot.Usage{{Input: 5}}})
 		if err := w.store.PutCoverage(t.Context(), ops, earshot.Coverage{Thread: "q", From: now, State: earshot.Missing, Why: s}); err != nil {

@@ -91,7 +91,7 @@ const (
 func (s *server) answer(w http.ResponseWriter, v *visit, f view, as int) {
 	p, err := f(v)
 	if err != nil {
-		s.failed(w, v, err, as)
+		s.writeError(w, v, err, as)
 		return
 	}
 	s.write(w, v, http.StatusOK, p, as)
@@ -132,7 +132,7 @@ func (s *server) picture(w http.ResponseWriter, v *visit, f view) {
 		err = absent
 	}
 	if err != nil {
-		s.failed(w, v, err, asPage)
+		s.writeError(w, v, err, asPage)
 		return
 	}
 	w.Header().Set("Content-Type", "image/svg+xml")
@@ -144,8 +144,8 @@ func (s *server) picture(w http.ResponseWriter, v *visit, f view) {
 // absent is the answer for what does not exist, and for what the visitor may not see.
 var absent = &visible.Refusal{Kind: visible.NotFound, Detail: "there is nothing here that you can see"}
 
-// invalid is a refusal of a parameter.
-func invalid(path, detail string) error {
+// invalidParam returns a refusal of a parameter.
+func invalidParam(path, detail string) error {
 	return &visible.Refusal{Kind: visible.Invalid, Path: path, Detail: detail}
 }
 
@@ -155,8 +155,8 @@ var statusOf = map[visible.Kind]int{
 	visible.Conflict: http.StatusConflict, visible.Expired: http.StatusGone,
 }
 
-// failed answers with an error: what the visitor may know of it, and what to do.
-func (s *server) failed(w http.ResponseWriter, v *visit, err error, as int) {
+// writeError answers with an error: what the visitor may know of it, and what to do.
+func (s *server) writeError(w http.ResponseWriter, v *visit, err error, as int) {
 	status, said := http.StatusInternalServerError, "something went wrong here; the log of the process says what"
 	var busy *contexts.Busy
 	if r, ok := visible.AsRefusal(err); ok {
@@ -166,11 +166,11 @@ func (s *server) failed(w http.ResponseWriter, v *visit, err error, as int) {
 	} else if v.Context().Err() == nil {
 		s.log.Error("a page failed", "path", v.URL.Path, "err", err)
 	}
-	s.write(w, v, status, problem(status, said), as)
+	s.write(w, v, status, problemPage(status, said), as)
 }
 
-// problem is the page of an error.
-func problem(status int, said string) page {
+// problemPage returns the page of an error.
+func problemPage(status int, said string) page {
 	return page{
 		title: http.StatusText(status), body: problemBody(http.StatusText(status), said),
 		data: map[string]any{"title": http.StatusText(status), "status": status, "detail": said},
@@ -207,12 +207,12 @@ func (s *server) change(mux router, path string, f func(ctx context.Context, v *
 	mux.Handle("POST "+path, s.known(func(w http.ResponseWriter, v *visit) {
 		v.Body = http.MaxBytesReader(w, v.Body, maxBody)
 		if !v.operator() {
-			s.failed(w, v, viewersRead, asPage)
+			s.writeError(w, v, viewersRead, asPage)
 			return
 		}
 		done, err := f(v.Context(), v)
 		if err != nil {
-			s.failed(w, v, err, asPage)
+			s.writeError(w, v, err, asPage)
 			return
 		}
 		if v.Request.Header.Get("HX-Request") != "" {

@@ -71,7 +71,7 @@ func (s *server) parked(v *visit) (page, error) {
 		outcome = "waiting"
 	case "parked", "failed":
 	default:
-		return page{}, invalid("outcome", "must be parked, failed or waiting: nothing else waits for an operator")
+		return page{}, invalidParam("outcome", "must be parked, failed or waiting: nothing else waits for an operator")
 	}
 	var err error
 	if f.States, err = statesOf(outcome); err != nil {
@@ -81,7 +81,7 @@ func (s *server) parked(v *visit) (page, error) {
 		return page{}, err
 	}
 	l, err := s.Reader.TurnList(v.Context(), v.caller, f)
-	problem, err := v.mistyped(err)
+	problem, err := v.filterProblem(err)
 	if err != nil {
 		return page{}, err
 	}
@@ -92,7 +92,7 @@ func (s *server) parked(v *visit) (page, error) {
 	if l.Before != 0 {
 		d.Next = v.with("before", strconv.FormatInt(int64(l.Before), 10))
 	}
-	if d.Done, err = s.done(v); err != nil {
+	if d.Done, err = s.changedTurn(v); err != nil {
 		return page{}, err
 	}
 	if d.channels, err = s.choices(v); err != nil {
@@ -101,8 +101,8 @@ func (s *server) parked(v *visit) (page, error) {
 	return page{title: "Parked", nav: "parked", data: d, body: parkedBody(v, d)}, nil
 }
 
-// done returns the turn that the address says was changed, as it is now.
-func (s *server) done(v *visit) (*turnDone, error) {
+// changedTurn returns the turn that the address says was changed, as it is now.
+func (s *server) changedTurn(v *visit) (*turnDone, error) {
 	id, err := turnNumber(v.query("done"), "done")
 	if err != nil || id == 0 {
 		return nil, err
@@ -128,7 +128,7 @@ func turnNumber(x, name string) (earshot.TurnID, error) {
 	}
 	n, err := strconv.ParseInt(x, 10, 64)
 	if err != nil || n < 1 {
-		return 0, invalid(name, "must be the number of a turn")
+		return 0, invalidParam(name, "must be the number of a turn")
 	}
 	return earshot.TurnID(n), nil
 }
@@ -259,7 +259,7 @@ func (w waitingTurn) number() string { return strconv.FormatInt(int64(w.ID), 10)
 // part names a part of the turn's card.
 func (w waitingTurn) part(name string) string { return "turn-" + w.number() + "-" + name }
 
-func times(n int) string {
+func formatTimes(n int) string {
 	if n == 1 {
 		return "once"
 	}

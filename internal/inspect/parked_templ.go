@@ -476,9 +476,9 @@ func waiting(v *visit, d parkedData, w waitingTurn) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var24 string
-				templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(postMeans(p.State) + " · tried " + times(p.Tries) + " · ")
+				templ_7745c5c3_Var24, templ_7745c5c3_Err = templ.JoinStringErrs(postMeans(p.State) + " · tried " + formatTimes(p.Tries) + " · ")
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/parked.templ`, Line: 88, Col: 68}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `internal/inspect/parked.templ`, Line: 88, Col: 74}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var24))
 				if templ_7745c5c3_Err != nil {

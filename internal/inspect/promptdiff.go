@@ -39,7 +39,7 @@ type promptLine struct {
 }
 
 // linesOf returns the lines of a prompt, with one for each role that speaks.
-func linesOf(e *explain.Explained) []promptLine {
+func linesOf(e *explain.Explanation) []promptLine {
 	var out []promptLine
 	part, open := -2, false
 	for _, s := range e.Segments {
@@ -68,7 +68,7 @@ func linesOf(e *explain.Explained) []promptLine {
 
 // promptDiffOf compares two prompts. Index gives messages their places in the list of
 // candidates.
-func promptDiffOf(was, now *explain.Explained, index map[earshot.MessageID]int) []foldedDiff {
+func promptDiffOf(was, now *explain.Explanation, index map[earshot.MessageID]int) []foldedDiff {
 	old, fresh := linesOf(was), linesOf(now)
 	texts := func(list []promptLine) []string {
 		out := make([]string, len(list))

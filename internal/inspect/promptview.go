@@ -49,7 +49,7 @@ type sectionPart struct {
 }
 
 // promptOf lays out a prompt, and notes in the candidates where each is shown.
-func promptOf(e *explain.Explained, list []candidate) []promptPart {
+func promptOf(e *explain.Explanation, list []candidate) []promptPart {
 	index := make(map[earshot.MessageID]int, len(list))
 	for i := range list {
 		index[list[i].ID] = i
@@ -99,7 +99,7 @@ func lay(list []segment) {
 }
 
 // partOf describes the message of the prompt that a segment begins.
-func partOf(e *explain.Explained, s explain.Segment) promptPart {
+func partOf(e *explain.Explanation, s explain.Segment) promptPart {
 	if s.Part < 0 {
 		return promptPart{Role: "system"}
 	}
@@ -115,7 +115,7 @@ func partOf(e *explain.Explained, s explain.Segment) promptPart {
 }
 
 // fileName returns the name of a file, or its id where no message has it.
-func fileName(e *explain.Explained, id earshot.ArtifactID) string {
+func fileName(e *explain.Explanation, id earshot.ArtifactID) string {
 	for _, m := range e.Input.Messages {
 		for _, f := range m.Files {
 			if f.ID == id {
@@ -149,8 +149,8 @@ type promptGroup struct {
 	parts []promptPart
 }
 
-// groups returns the prompt in the parts that a page folds.
-func groups(parts []promptPart) []promptGroup {
+// groupParts returns the prompt in the parts that a page folds.
+func groupParts(parts []promptPart) []promptGroup {
 	var out []promptGroup
 	for _, p := range parts {
 		kind := "now"

@@ -95,9 +95,9 @@ func sentOf(id earshot.TurnID, r bot.SentRequest) sentStep {
 	return x
 }
 
-// one returns the request of the step that the path names, of a turn that the visitor
+// requestOfStep returns the request of the step that the path names, of a turn that the visitor
 // may see.
-func (s *server) one(v *visit) (earshot.TurnID, bot.SentRequest, error) {
+func (s *server) requestOfStep(v *visit) (earshot.TurnID, bot.SentRequest, error) {
 	w, err := s.turnOf(v, false)
 	if err != nil {
 		return 0, bot.SentRequest{}, err
@@ -133,7 +133,7 @@ func (s *server) turnOf(v *visit, prompt bool) (explain.Record, error) {
 
 // sent is the page of one request as the provider was sent it.
 func (s *server) sent(v *visit) (page, error) {
-	id, r, err := s.one(v)
+	id, r, err := s.requestOfStep(v)
 	if err != nil {
 		return page{}, err
 	}
@@ -143,15 +143,15 @@ func (s *server) sent(v *visit) (page, error) {
 
 // sentRaw writes the very bytes that a provider was sent.
 func (s *server) sentRaw(w http.ResponseWriter, v *visit) {
-	id, r, err := s.one(v)
+	id, r, err := s.requestOfStep(v)
 	if err == nil && r.Body == nil {
 		err = &visible.Refusal{Kind: visible.Expired, Code: "not_shown", Detail: "this request cannot be shown: " + r.Why}
 	}
 	if err != nil {
-		s.failed(w, v, err, asJSON)
+		s.writeError(w, v, err, asJSON)
 		return
 	}
-	saved(w, "application/json", fmt.Sprintf("turn-%d-step-%d-request.json", id, r.N))
+	setDownload(w, "application/json", fmt.Sprintf("turn-%d-step-%d-request.json", id, r.N))
 	_, _ = w.Write(r.Body) // the reader has gone
 }
 
@@ -173,15 +173,15 @@ func (s *server) turnCase(w http.ResponseWriter, v *visit) {
 		}
 	}
 	if err != nil {
-		s.failed(w, v, err, asPage)
+		s.writeError(w, v, err, asPage)
 		return
 	}
-	saved(w, "text/plain; charset=utf-8", name+".txt")
+	setDownload(w, "text/plain; charset=utf-8", name+".txt")
 	_, _ = w.Write(transcript.Format(c)) // the reader has gone
 }
 
-// saved says that an answer is a file to keep: what is in it is never run.
-func saved(w http.ResponseWriter, kind, name string) {
+// setDownload says that an answer is a file to keep: what is in it is never run.
+func setDownload(w http.ResponseWriter, kind, name string) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 }

@@ -24,7 +24,7 @@ func sends(o *inspect.Options) {
 	o.Requests = func(_ context.Context, q earshot.QueuedTurn) iter.Seq2[bot.SentRequest, error] {
 		return func(yield func(bot.SentRequest, error) bool) {
 			body := unrulyBody()
-			if yield(bot.SentRequest{N: 1, Provider: "openai", Sent: &llm.Sent{Model: "gpt-x", Path: "/chat/completions", Bytes: len(body), SHA256: "5eed"}, Body: body}, nil) {
+			if yield(bot.SentRequest{N: 1, Provider: "openai", Sent: &llm.SentBody{Model: "gpt-x", Path: "/chat/completions", Bytes: len(body), SHA256: "5eed"}, Body: body}, nil) {
 				yield(bot.SentRequest{N: 3, Provider: "openai", Why: "the store does not have \"a.png\" any more as it was sent"}, nil)
 			}
 		}

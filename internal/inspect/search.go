@@ -159,7 +159,7 @@ func (s *server) searchIn(v *visit, d *searchData, c earshot.Channel) error {
 		return nil
 	}
 	d.searched, d.Took = true, time.Since(began).Microseconds()
-	if list := index.Ignored(d.Query); list != nil {
+	if list := index.IgnoredTerms(d.Query); list != nil {
 		d.Ignored = list
 	}
 	d.show(hits)
@@ -272,7 +272,7 @@ func aroundHit(list []piece) []piece {
 	var out []piece
 	if i > 0 {
 		if before := list[i-1].text; i > 1 || len(before) > hitLead {
-			out = append(out, piece{"… " + ending(before, hitLead), false})
+			out = append(out, piece{"… " + textEnding(before, hitLead), false})
 		} else {
 			out = append(out, list[i-1])
 		}
@@ -280,7 +280,7 @@ func aroundHit(list []piece) []piece {
 	left := hitMost
 	for _, p := range list[i:] {
 		if len(p.text) > left {
-			return append(out, piece{beginning(p.text, left) + " …", p.hit})
+			return append(out, piece{textBeginning(p.text, left) + " …", p.hit})
 		}
 		out = append(out, p)
 		left -= len(p.text)
@@ -288,11 +288,11 @@ func aroundHit(list []piece) []piece {
 	return out
 }
 
-// beginning and ending return about n bytes of a text from its beginning or its end, whole
+// textBeginning and ending return about n bytes of a text from its beginning or its end, whole
 // characters.
-func beginning(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))], "") }
+func textBeginning(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))], "") }
 
-func ending(s string, n int) string { return strings.ToValidUTF8(s[max(0, len(s)-n):], "") }
+func textEnding(s string, n int) string { return strings.ToValidUTF8(s[max(0, len(s)-n):], "") }
 
 // scoreText writes a part of a score.
 func scoreText(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }

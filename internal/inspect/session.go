@@ -19,11 +19,11 @@ import (
 	"github.com/earshot-ai/earshot/secret"
 )
 
-// cookie returns the name of the cookie that carries a session. It has the port,
+// cookieName returns the name of the cookie that carries a session. It has the port,
 // because a browser sends a cookie of one port to all ports of a host, and two
 // inspectors would take each other's place. The key or token that opened the session
 // stays in this process.
-func cookie(r *http.Request) string {
+func cookieName(r *http.Request) string {
 	const name = "earshot_inspect"
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
 		if _, err := strconv.ParseUint(port, 10, 16); err == nil {
@@ -134,9 +134,9 @@ func (s *server) caller(r *http.Request) (access.Principal, error) {
 		return everyone, nil
 	}
 	if scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		return s.tried(r, secret.New(strings.TrimSpace(token)))
+		return s.tryToken(r, secret.New(strings.TrimSpace(token)))
 	}
-	c, err := r.Cookie(cookie(r))
+	c, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return access.Principal{}, access.ErrUnauthenticated
 	}
@@ -147,20 +147,20 @@ func (s *server) caller(r *http.Request) (access.Principal, error) {
 	return s.recognise(r, bearer)
 }
 
-// A slowed visitor comes from an address that has shown too many wrong tokens.
-type slowed struct{ wait time.Duration }
+// A slowedVisitor comes from an address that has shown too many wrong tokens.
+type slowedVisitor struct{ wait time.Duration }
 
-func (e slowed) Error() string {
+func (e slowedVisitor) Error() string {
 	return fmt.Sprintf("too many wrong tokens came from this address; try again in %d seconds", e.seconds())
 }
 
-func (e slowed) seconds() int { return int(math.Ceil(e.wait.Seconds())) }
+func (e slowedVisitor) seconds() int { return int(math.Ceil(e.wait.Seconds())) }
 
-// tried is recognise for a token that the visitor shows. From an address with too many
+// tryToken is recognise for a token that the visitor shows. From an address with too many
 // wrong ones none is looked at for a while; sessions that are open go on.
-func (s *server) tried(r *http.Request, bearer secret.Secret) (access.Principal, error) {
+func (s *server) tryToken(r *http.Request, bearer secret.Secret) (access.Principal, error) {
 	if wait := s.tries.Wait(r.RemoteAddr, s.Now()); wait > 0 {
-		return access.Principal{}, slowed{wait}
+		return access.Principal{}, slowedVisitor{wait}
 	}
 	p, err := s.recognise(r, bearer)
 	if errors.Is(err, access.ErrUnauthenticated) && s.tries.Wrong(r.RemoteAddr, s.Now()) {
@@ -209,14 +209,14 @@ func (s *server) stranger(w http.ResponseWriter, r *http.Request, err error) {
 // enter opens a session for a token or a key.
 func (s *server) enter(w http.ResponseWriter, r *http.Request, token string) error {
 	bearer := secret.New(strings.TrimSpace(token))
-	who, err := s.tried(r, bearer)
+	who, err := s.tryToken(r, bearer)
 	if err != nil {
 		return err
 	}
 	// Lax, so that a permalink in a chat opens; a POST of another site has no cookie,
 	// and the cross-origin protection refuses it besides.
 	http.SetCookie(w, &http.Cookie{
-		Name: cookie(r), Value: s.sessions.begin(who, bearer), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: cookieName(r), Value: s.sessions.begin(who, bearer), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https", MaxAge: int(sessionLasts / time.Second),
 	})
 	return nil
@@ -229,7 +229,7 @@ func (s *server) loginPage(w http.ResponseWriter, r *http.Request) { s.askIn(w, 
 func (s *server) askIn(w http.ResponseWriter, r *http.Request, why error) {
 	status, said := http.StatusOK, ""
 	detail := "send Authorization: Bearer with the page's token or an API key"
-	var slow slowed
+	var slow slowedVisitor
 	switch {
 	case why == nil:
 	case errors.As(why, &slow):
@@ -265,13 +265,13 @@ func (s *server) login(w http.ResponseWriter, r *http.Request) {
 		s.askIn(w, r, err)
 		return
 	}
-	http.Redirect(w, r, within(r.PostFormValue("to")), http.StatusSeeOther)
+	http.Redirect(w, r, localAddress(r.PostFormValue("to")), http.StatusSeeOther)
 }
 
-// within returns an address if it is one of these pages, else that of the first page.
+// localAddress returns an address if it is one of these pages, else that of the first page.
 // Browsers skip tabs and line breaks in an address and take a backslash for a slash, so
 // none may be in it.
-func within(to string) string {
+func localAddress(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") || u.Path == "/login" {
 		return "/"
@@ -281,9 +281,9 @@ func within(to string) string {
 
 // logout ends the session.
 func (s *server) logout(w http.ResponseWriter, r *http.Request) {
-	if c, err := r.Cookie(cookie(r)); err == nil {
+	if c, err := r.Cookie(cookieName(r)); err == nil {
 		s.sessions.end(c.Value)
 	}
-	http.SetCookie(w, &http.Cookie{Name: cookie(r), Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(w, &http.Cookie{Name: cookieName(r), Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
 }

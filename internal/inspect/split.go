@@ -56,7 +56,7 @@ type noteData struct {
 }
 
 // explainedOf makes what a page shows of a prompt.
-func explainedOf(e *explain.Explained, from int, link func(from int) string) *explainedData {
+func explainedOf(e *explain.Explanation, from int, link func(from int) string) *explainedData {
 	r := e.Result
 	d := &explainedData{
 		Policy: policyName(e), Form: string(e.Input.Policy.Frame), Zone: zoneOf(e.Input.Zone).String(), Hash: r.Hash, Bytes: promptBytes(r),
@@ -86,11 +86,11 @@ func explainedOf(e *explain.Explained, from int, link func(from int) string) *ex
 	}
 	d.Prompt = promptOf(e, d.Ledger)
 	d.entries = timelineOf(d.Ledger, from, notHere, titleOut)
-	d.groups = groups(d.Prompt)
+	d.groups = groupParts(d.Prompt)
 	return d
 }
 
-func policyName(e *explain.Explained) string {
+func policyName(e *explain.Explanation) string {
 	if e.Input.Policy.Name == "" {
 		return assemble.Standard().Name
 	}
@@ -157,7 +157,7 @@ func (t tokensData) prefixWords() string {
 	case t.Cached.Tokens == 0:
 		return "All of it is new: no earlier turn was sent the beginning of it."
 	}
-	return fmt.Sprintf("%s of it (%s) were sent before, byte for byte, so a provider's cache has them.", percent(t.Cached.Tokens, t.Total), plain.Count(t.Cached.Tokens, "token"))
+	return fmt.Sprintf("%s of it (%s) were sent before, byte for byte, so a provider's cache has them.", formatPercent(t.Cached.Tokens, t.Total), plain.Count(t.Cached.Tokens, "token"))
 }
 
 // row ids: of a message and of a stretch of the prompt on the page.
@@ -182,7 +182,7 @@ func (c *candidate) where() string {
 // short is a message's text as a list shows it.
 func (c *candidate) short() string {
 	const most = 600
-	text, cut := assemble.Cut(c.Text, most)
+	text, cut := assemble.CutGraphemes(c.Text, most)
 	switch {
 	case c.Deleted:
 		return "deleted"

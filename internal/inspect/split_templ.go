@@ -290,7 +290,7 @@ func rows(d *explainedData, list []entry) templ.Component {
 }
 
 // folded is a run of messages of which the page shows how many they are, and why.
-func folded(d *explainedData, r *run) templ.Component {
+func folded(d *explainedData, r *messageRun) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -27,8 +27,8 @@ type asset struct {
 }
 
 var assets = map[string]asset{
-	"app.css":  newAsset("text/css; charset=utf-8", append(joined("static/css"), picture.Rules()...)),
-	"app.js":   newAsset("text/javascript; charset=utf-8", joined("static/js")),
+	"app.css":  newAsset("text/css; charset=utf-8", append(concatFiles("static/css"), picture.Rules()...)),
+	"app.js":   newAsset("text/javascript; charset=utf-8", concatFiles("static/js")),
 	"htmx.js":  newAsset("text/javascript; charset=utf-8", mustRead("static/htmx.min.js")),
 	"icon.svg": newAsset("image/svg+xml", mustRead("static/icon.svg")),
 }
@@ -38,8 +38,8 @@ func newAsset(kind string, data []byte) asset {
 	return asset{kind, data, hex.EncodeToString(sum[:6])}
 }
 
-// joined returns the files of a folder one after another, by name.
-func joined(folder string) []byte {
+// concatFiles returns the files of a folder one after another, by name.
+func concatFiles(folder string) []byte {
 	list, err := fs.ReadDir(files, folder)
 	if err != nil {
 		panic(err) // it is embedded above

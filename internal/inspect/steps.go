@@ -34,13 +34,13 @@ type stepData struct {
 }
 
 type modelStep struct {
-	Provider string       `json:"provider"`
-	Model    string       `json:"model"`
-	Stop     llm.Stop     `json:"stop"`
-	Text     string       `json:"text,omitempty"`
-	Calls    []callData   `json:"calls,omitempty"`
-	Usage    usageData    `json:"usage"`
-	Counted  *llm.Counted `json:"counted,omitempty"`
+	Provider string              `json:"provider"`
+	Model    string              `json:"model"`
+	Stop     llm.Stop            `json:"stop"`
+	Text     string              `json:"text,omitempty"`
+	Calls    []callData          `json:"calls,omitempty"`
+	Usage    usageData           `json:"usage"`
+	Counted  *llm.CountedRequest `json:"counted,omitempty"`
 }
 
 // A usageData is what calls of models used, and what they cost.
@@ -66,7 +66,7 @@ type toolStep struct {
 func (u usageData) read() int { return u.Input + u.CacheRead + u.CacheWrite }
 
 // usageOf writes a sum.
-func usageOf(s explain.Spent) usageData {
+func usageOf(s explain.Spending) usageData {
 	return usageData{Calls: s.Calls, Input: s.Input, CacheRead: s.Read, CacheWrite: s.Write, Output: s.Output, Cost: s.Cost, Priced: s.Priced}
 }
 
@@ -124,11 +124,11 @@ func stepsBar(opened, ended earshot.Time, list []stepData) picture.Picture {
 		case "files":
 			class = "s6"
 		}
-		rows = append(rows, picture.Row{Label: row, Stretches: []picture.Stretch{{From: at - opened, To: end - opened, Class: class, Label: short(int64(end - at))}}})
+		rows = append(rows, picture.Row{Label: row, Stretches: []picture.Stretch{{From: at - opened, To: end - opened, Class: class, Label: formatMicroseconds(int64(end - at))}}})
 		at = end
 	}
 	if ended > at {
-		rows = append(rows, picture.Row{Label: "post and commit", Stretches: []picture.Stretch{{From: at - opened, To: ended - opened, Class: "s8", Label: short(int64(ended - at))}}})
+		rows = append(rows, picture.Row{Label: "post and commit", Stretches: []picture.Stretch{{From: at - opened, To: ended - opened, Class: "s8", Label: formatMicroseconds(int64(ended - at))}}})
 		at = ended
 	}
 	return picture.Axis("When each step ended", 0, at-opened, rows)
@@ -142,8 +142,8 @@ func (m *modelStep) name() string {
 	return m.Provider + " " + m.Model
 }
 
-// short writes a duration in microseconds with three digits.
-func short(us int64) string {
+// formatMicroseconds writes a duration in microseconds with three digits.
+func formatMicroseconds(us int64) string {
 	d := time.Duration(us) * time.Microsecond
 	switch {
 	case d < time.Millisecond:

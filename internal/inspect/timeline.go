@@ -23,11 +23,11 @@ const (
 type entry struct {
 	day string
 	row *candidate
-	run *run
+	run *messageRun
 }
 
-// A run is consecutive messages of which a page shows only how many they are.
-type run struct {
+// A messageRun is consecutive messages of which a page shows only how many they are.
+type messageRun struct {
 	count   int
 	title   string
 	reasons []string // how many for which reason
@@ -59,7 +59,7 @@ func timelineOf(list []candidate, from int, folds func(*candidate) bool, title f
 			}
 			continue
 		}
-		r := &run{count: j - i, first: i}
+		r := &messageRun{count: j - i, first: i}
 		r.title, r.reasons = title(j-i, list[i:j])
 		begin, end := max(i, j-min(runShows, left)), j
 		if from >= i && from < j {
@@ -94,8 +94,8 @@ func (d *dayLines) row(out []entry, c *candidate) []entry {
 // notHere reports whether this turn's part of the prompt does not show a message.
 func notHere(c *candidate) bool { return c.Verdict == earshot.Out && !c.asked }
 
-// unmoved reports whether a message is where it was before the change.
-func unmoved(c *candidate) bool { return !c.moved() && !c.asked }
+// isUnmoved reports whether a message is where it was before the change.
+func isUnmoved(c *candidate) bool { return !c.moved() && !c.asked }
 
 // titleOut is the heading of a run of messages that this turn's part of the prompt does
 // not show, and how many of them for which reason.

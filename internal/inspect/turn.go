@@ -210,7 +210,7 @@ func questionOf(id earshot.MessageID, m earshot.Message) questionData {
 
 // turnOutcome says in words what became of a turn.
 func turnOutcome(q earshot.QueuedTurn) string {
-	took := short(int64(q.Updated - q.Opened))
+	took := formatMicroseconds(int64(q.Updated - q.Opened))
 	switch q.State {
 	case earshot.TurnDone:
 		return "answered after " + took
@@ -272,8 +272,8 @@ func (u usageData) cached() string {
 	return fmt.Sprintf("%.0f %%", 100*float64(u.CacheRead)/float64(u.read()))
 }
 
-// percent writes a part of a whole.
-func percent(part, whole int) string {
+// formatPercent writes a part of a whole.
+func formatPercent(part, whole int) string {
 	if whole == 0 {
 		return "0 %"
 	}

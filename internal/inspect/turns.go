@@ -66,7 +66,7 @@ func (s *server) turns(v *visit) (page, error) {
 	if err == nil {
 		l, err = s.Reader.TurnList(v.Context(), v.caller, f)
 	}
-	if d.problem, err = v.mistyped(err); err != nil {
+	if d.problem, err = v.filterProblem(err); err != nil {
 		return page{}, err
 	}
 	d.Looked, d.Stopped = l.Looked, l.Stopped
@@ -92,9 +92,9 @@ func (s *server) turns(v *visit) (page, error) {
 	return page{title: "Turns", nav: "turns", data: d, body: turnsBody(v, d)}, nil
 }
 
-// mistyped returns what is wrong with a filter, where htmx asks for the list alone: it
+// filterProblem returns what is wrong with a filter, where htmx asks for the list alone: it
 // would find no list on the page of an error. Other errors are returned as they are.
-func (v *visit) mistyped(err error) (problem string, _ error) {
+func (v *visit) filterProblem(err error) (problem string, _ error) {
 	r, ok := visible.AsRefusal(err)
 	if !ok || v.Header.Get("HX-Request") == "" {
 		return "", err
@@ -223,8 +223,8 @@ func stateSymbol(s earshot.TurnState) string {
 	return "…"
 }
 
-// lasted writes how long something took.
-func lasted(d time.Duration) string {
+// formatElapsed writes how long something took.
+func formatElapsed(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return "–"

@@ -37,7 +37,7 @@ func statesOf(outcome string) ([]earshot.TurnState, error) {
 	if s := earshot.TurnState(outcome); slices.Contains(earshot.TurnStates(), s) {
 		return []earshot.TurnState{s}, nil
 	}
-	return nil, invalid("outcome", "is none that turns have; done, failed, parked, dropped, unfinished and waiting are")
+	return nil, invalidParam("outcome", "is none that turns have; done, failed, parked, dropped, unfinished and waiting are")
 }
 
 // turnFilter reads the filters of a list of turns.
@@ -56,13 +56,13 @@ func (s *server) turnFilter(v *visit) (explain.TurnFilter, error) {
 	}
 	if x := v.query("min_cost"); x != "" {
 		if f.Cost, err = strconv.ParseFloat(x, 64); err != nil || math.IsNaN(f.Cost) || math.IsInf(f.Cost, 0) || f.Cost < 0 {
-			return f, invalid("min_cost", "must be a number, such as 0.05")
+			return f, invalidParam("min_cost", "must be a number, such as 0.05")
 		}
 	}
 	if x := v.query("before"); x != "" {
 		n, err := strconv.ParseInt(x, 10, 64)
 		if err != nil || n < 1 {
-			return f, invalid("before", "must be the number of a turn")
+			return f, invalidParam("before", "must be the number of a turn")
 		}
 		f.Before = earshot.TurnID(n)
 	}
@@ -81,7 +81,7 @@ func timeOf(v *visit, name string, move time.Duration) (earshot.Time, error) {
 	}
 	t, err := earshot.ParseTime(x)
 	if err != nil {
-		return 0, invalid(name, "must be a day such as 2026-03-01, or a time such as 2026-03-01T12:00:00Z (UTC)")
+		return 0, invalidParam(name, "must be a day such as 2026-03-01, or a time such as 2026-03-01T12:00:00Z (UTC)")
 	}
 	return t, nil
 }

@@ -51,23 +51,23 @@ func (s *server) whatIf(v *visit) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	w, err := changes(v)
+	w, err := readChanges(v)
 	if err != nil {
 		return page{}, err
 	}
 	w.Turn = id
-	return s.compared(v, w, turnBelow(id, "what-if"), turnLink(id), nil)
+	return s.comparisonPage(v, w, turnBelow(id, "what-if"), turnLink(id), nil)
 }
 
 // contextWhatIf shows what the bot would see for a message, with something changed.
 func (s *server) contextWhatIf(v *visit) (page, error) {
-	w, err := changes(v)
+	w, err := readChanges(v)
 	if err != nil {
 		return page{}, err
 	}
 	w.At = explain.PreviewRequest{Channel: v.place(), Message: earshot.MessageID(v.query("message")), Agent: earshot.AuthorID(v.query("agent"))}
 	if w.At.Channel.Channel == "" {
-		return page{}, invalid("channel", "is required: the id or the name of a channel")
+		return page{}, invalidParam("channel", "is required: the id or the name of a channel")
 	}
 	var hidden [][2]string
 	keep := url.Values{}
@@ -77,11 +77,11 @@ func (s *server) contextWhatIf(v *visit) (page, error) {
 			keep.Set(name, value)
 		}
 	}
-	return s.compared(v, w, "/context/what-if", "/context?"+keep.Encode(), hidden)
+	return s.comparisonPage(v, w, "/context/what-if", "/context?"+keep.Encode(), hidden)
 }
 
-// changes reads what is changed: policy, budget, session and section.limit.
-func changes(v *visit) (explain.WhatIf, error) {
+// readChanges reads what is changed: policy, budget, session and section.limit.
+func readChanges(v *visit) (explain.WhatIf, error) {
 	w := explain.WhatIf{Policy: v.query("policy"), Limits: map[assemble.SectionName]map[string]int{}}
 	number := func(name string, at *int) error {
 		text := v.query(name)
@@ -90,7 +90,7 @@ func changes(v *visit) (explain.WhatIf, error) {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 {
-			return invalid(name, "must be a whole number, 0 or more")
+			return invalidParam(name, "must be a whole number, 0 or more")
 		}
 		*at = n
 		return nil
@@ -116,8 +116,8 @@ func changes(v *visit) (explain.WhatIf, error) {
 	return w, nil
 }
 
-// compared makes the page of a what-if.
-func (s *server) compared(v *visit, w explain.WhatIf, path, back string, hidden [][2]string) (page, error) {
+// comparisonPage makes the page of a what-if.
+func (s *server) comparisonPage(v *visit, w explain.WhatIf, path, back string, hidden [][2]string) (page, error) {
 	forgetOthers(&w)
 	c, err := s.Reader.WhatIf(v.Context(), v.caller, w)
 	if err != nil {
@@ -155,7 +155,7 @@ const notConsidered = "not considered"
 
 // against compares a prompt with the one that was made: what becomes of each message,
 // and which lines differ.
-func (d *explainedData) against(was *explainedData, c *explain.Compared, from int) {
+func (d *explainedData) against(was *explainedData, c *explain.Comparison, from int) {
 	before := map[earshot.MessageID]*candidate{}
 	for i := range was.Ledger {
 		if x := &was.Ledger[i]; x.Section != bot.ToolSection || x.Verdict == earshot.Out {
@@ -186,7 +186,7 @@ func (d *explainedData) against(was *explainedData, c *explain.Compared, from in
 		index[d.Ledger[i].ID] = i
 	}
 	d.Prompt = promptOf(&c.Now, d.Ledger)
-	d.entries = timelineOf(d.Ledger, from, unmoved, titleSame)
+	d.entries = timelineOf(d.Ledger, from, isUnmoved, titleSame)
 	d.diff = promptDiffOf(&c.Was, &c.Now, index)
 	for i := range d.Ledger {
 		d.Ledger[i].line = -1 // the page has the diff in place of the prompt

@@ -55,9 +55,9 @@ func reasonsOf(in *assemble.Input) reasoner {
 	return r
 }
 
-// seen reports whether the model reads a message of this row: in this turn's prompt,
+// isReadByModel reports whether the model reads a message of this row: in this turn's prompt,
 // or in the session before it.
-func seen(r earshot.LedgerRow) bool { return r.Verdict != earshot.Out || inSession(r) }
+func isReadByModel(r earshot.LedgerRow) bool { return r.Verdict != earshot.Out || inSession(r) }
 
 // inSession reports whether the session shows the message already.
 func inSession(r earshot.LedgerRow) bool {

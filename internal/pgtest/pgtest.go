@@ -32,22 +32,22 @@ import (
 const Env = "EARSHOT_TEST_POSTGRES"
 
 // shared is the process's own server.
-var shared = sync.OnceValues(func() (*Server, error) { return start(false) })
+var shared = sync.OnceValues(func() (*Server, error) { return startServer(false) })
 
 // Spec returns the spec of an empty schema that is dropped when t ends.
 func Spec(t testing.TB) string {
 	t.Helper()
 	if spec := os.Getenv(Env); spec != "" {
-		return schema(t, spec)
+		return createSchema(t, spec)
 	}
 	s, err := shared()
-	need(t, err)
-	return schema(t, s.Spec())
+	requireServer(t, err)
+	return createSchema(t, s.Spec())
 }
 
-// need ends the test if err is not nil: the test is skipped where PostgreSQL is not
+// requireServer ends the test if err is not nil: the test is skipped where PostgreSQL is not
 // installed, and fails after any other error or with CI=true.
-func need(t testing.TB, err error) {
+func requireServer(t testing.TB, err error) {
 	t.Helper()
 	switch {
 	case err == nil:
@@ -58,15 +58,15 @@ func need(t testing.TB, err error) {
 	}
 }
 
-// schema creates an empty schema in the database that spec names, and returns the
+// createSchema creates an empty schema in the database that spec names, and returns the
 // spec of that schema.
-func schema(t testing.TB, spec string) string {
+func createSchema(t testing.TB, spec string) string {
 	t.Helper()
 	name := newName()
 	run := func(query string) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 		defer cancel()
-		return execute(ctx, spec, query)
+		return executeSQL(ctx, spec, query)
 	}
 	if err := run("CREATE SCHEMA " + name); err != nil {
 		t.Fatalf("make a schema for the test: %v", err)

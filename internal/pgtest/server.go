@@ -33,8 +33,8 @@ type Server struct {
 // Spec it has fsync on, so it is fit for benchmarks and for tests that kill it.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	s, err := start(true)
-	need(t, err)
+	s, err := startServer(true)
+	requireServer(t, err)
 	t.Cleanup(func() { s.end(t, "") })
 	return s
 }
@@ -48,7 +48,7 @@ func (s *Server) Spec() string {
 // Schema is the function [Spec] for this server.
 func (s *Server) Schema(t testing.TB) string {
 	t.Helper()
-	return schema(t, s.Spec())
+	return createSchema(t, s.Spec())
 }
 
 // Kill ends the server as a crash would, and waits until it has ended.
@@ -83,9 +83,9 @@ func (s *Server) Restart(t testing.TB) {
 // errNone is the error where no server can be started on this machine.
 var errNone = errors.New("no PostgreSQL here")
 
-// start creates a cluster and starts its server, with fsync if durable.
-func start(durable bool) (*Server, error) {
-	bin, err := find()
+// startServer creates a cluster and starts its server, with fsync if durable.
+func startServer(durable bool) (*Server, error) {
+	bin, err := findPrograms()
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +111,9 @@ func start(durable bool) (*Server, error) {
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// find returns the folder of PostgreSQL's programs: the one in PATH, else the
+// findPrograms returns the folder of PostgreSQL's programs: the one in PATH, else the
 // newest of Debian's.
-func find() (string, error) {
+func findPrograms() (string, error) {
 	if p, err := exec.LookPath("initdb"); err == nil {
 		if p, err = filepath.EvalSymlinks(p); err == nil {
 			return filepath.Dir(p), nil

@@ -47,7 +47,7 @@ func (x *Template) Spec(t testing.TB) string {
 		return spec
 	}
 	s, err := shared()
-	need(t, err)
+	requireServer(t, err)
 	x.once.Do(func() {
 		x.name = newName()
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
@@ -108,10 +108,12 @@ func (s *Server) database(name string) string {
 }
 
 // exec runs a statement in the server's default database.
-func (s *Server) exec(ctx context.Context, query string) error { return execute(ctx, s.Spec(), query) }
+func (s *Server) exec(ctx context.Context, query string) error {
+	return executeSQL(ctx, s.Spec(), query)
+}
 
-// execute runs a statement over a connection of its own.
-func execute(ctx context.Context, spec, query string) error {
+// executeSQL runs a statement over a connection of its own.
+func executeSQL(ctx context.Context, spec, query string) error {
 	conn, err := pgx.Connect(ctx, spec)
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)

@@ -77,7 +77,7 @@ func (s *Service) mint(ctx context.Context, p access.Principal, id earshot.Conve
 	if s.minter == nil || p.Fixed != nil {
 		return "", 0, access.ErrForbidden
 	}
-	f := access.Fixed{Scope: id.Scope, At: at, Expires: s.now() + earshot.Time(min(lasts, access.CapabilityTime).Microseconds())}
+	f := access.CapabilityScope{Scope: id.Scope, At: at, Expires: s.now() + earshot.Time(min(lasts, access.CapabilityTime).Microseconds())}
 	if id.Agent != "" {
 		f.Conversation = id
 	}

@@ -90,7 +90,7 @@ func (s *Service) ChatMessages(ctx context.Context, p access.Principal, id strin
 }
 
 // partOf is the part of its channel that a conversation is.
-func partOf(id earshot.ConversationID) earshot.Part {
+func partOf(id earshot.ConversationID) earshot.ChannelPart {
 	return earshot.ThreadOf(earshot.MessageID(visible.ThreadOf(id)))
 }
 
@@ -164,7 +164,7 @@ func (s *Service) PostChatMessage(ctx context.Context, p access.Principal, id st
 		if err != nil {
 			return m, false, err
 		}
-		if change == earshot.New || change == earshot.Edited || stored.Text == text(n.Text) {
+		if change == earshot.New || change == earshot.Edited || stored.Text == normaliseText(n.Text) {
 			if n.Role == earshot.Assistant {
 				err = s.takeEchoes(ctx, p, c.ID.Scope, []earshot.Message{stored})
 			}
@@ -250,9 +250,9 @@ func (s *Service) upsert(ctx context.Context, in earshot.ConversationID, self ea
 		return m, "", err
 	case m.Deleted:
 		return m, "", gone
-	case !holds(in, &m), !sameAuthor(m.Author.ID, author.ID, self):
+	case !inConversation(in, &m), !sameAuthor(m.Author.ID, author.ID, self):
 		return m, "", &visible.Refusal{Kind: visible.Conflict, Code: "id_taken", Path: "message_id", Detail: "is the id of another message"}
-	case m.Text == text(n.Text):
+	case m.Text == normaliseText(n.Text):
 		return m, earshot.Same, nil
 	default:
 		m.Edited, m.Text = max(now, m.Edited+1, m.Time+1), n.Text
@@ -296,8 +296,8 @@ func timeInID(p earshot.Platform, id earshot.MessageID, now earshot.Time) (at ea
 	return at, ok && at > 0 && at <= now+earshot.Time(ahead/time.Microsecond)
 }
 
-// holds reports whether a message is of a conversation. A thread's root is.
-func holds(in earshot.ConversationID, m *earshot.Message) bool {
+// inConversation reports whether a message is of a conversation. A thread's root is.
+func inConversation(in earshot.ConversationID, m *earshot.Message) bool {
 	if in.Name == gather.TopLevel {
 		return m.Root() == ""
 	}

@@ -111,8 +111,8 @@ func readScalar(at string, v jsontext.Value) (*string, error) {
 		if err := json.Unmarshal(v, &out, jsontext.AllowInvalidUTF8(true)); err != nil {
 			return nil, visible.InvalidField(at, "is not a valid string")
 		}
-		if out = text(out); strings.HasPrefix(out, jsonMark) {
-			out = jsonMark + quoted(out)
+		if out = normaliseText(out); strings.HasPrefix(out, jsonMark) {
+			out = jsonMark + quoteJSON(out)
 		}
 	default:
 		return nil, visible.InvalidField(at, "must be a string, a number, a boolean or null; arrays and objects are not kept")
@@ -131,13 +131,13 @@ func Metadata(stored map[string]string) map[string]jsontext.Value {
 				continue
 			}
 		}
-		out[k] = jsontext.Value(quoted(v))
+		out[k] = jsontext.Value(quoteJSON(v))
 	}
 	return out
 }
 
-// quoted writes a JSON string.
-func quoted(s string) string {
+// quoteJSON writes a JSON string.
+func quoteJSON(s string) string {
 	b, err := jsontext.AppendQuote(nil, s)
 	if err != nil { // broken UTF-8, which b has as U+FFFD
 		b, _ = jsontext.AppendQuote(nil, strings.ToValidUTF8(s, "\uFFFD"))
@@ -145,8 +145,8 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// text normalises what a caller wrote as the stores do.
-func text(s string) string {
+// normaliseText normalises what a caller wrote as the stores do.
+func normaliseText(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\u2400")
 }
 

@@ -38,8 +38,8 @@ type Reply struct {
 	Metadata map[string]*string // merged into the conversation's
 }
 
-// A Committed is a turn that has been committed.
-type Committed struct {
+// A CommittedTurn is a turn that has been committed.
+type CommittedTurn struct {
 	Turn         earshot.TurnID
 	Conversation earshot.ConversationID
 	Number       int // in its conversation, from 0
@@ -81,70 +81,70 @@ func (c *Overtaken) Is(target error) bool { return target == earshot.ErrConflict
 // already stays as it is, and a repeat is answered as the first one was. The error is
 // an [*OtherReply] where a repeat has another text, ids or usage, and an [*Overtaken]
 // where the conversation has changed since the turn was opened.
-func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.TurnID, r Reply) (Committed, error) {
+func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.TurnID, r Reply) (CommittedTurn, error) {
 	d, err := s.draft(ctx, p, id)
 	if err != nil {
-		return Committed{}, err
+		return CommittedTurn{}, err
 	}
 	if d.State == earshot.DraftCommitted {
-		return s.repeated(ctx, d, &r)
+		return s.answerRepeat(ctx, d, &r)
 	}
 	if err := r.check(); err != nil {
-		return Committed{}, err
+		return CommittedTurn{}, err
 	}
 	var again bool
 	switch {
 	case d.State == earshot.DraftAborted:
 		next, ok, err := s.replacement(ctx, d)
 		if err != nil {
-			return Committed{}, err
+			return CommittedTurn{}, err
 		}
 		if !ok {
-			return Committed{}, aborted
+			return CommittedTurn{}, aborted
 		}
 		d, again = next, true
 	case d.Expires < s.now():
-		return Committed{}, earshot.ErrExpired
+		return CommittedTurn{}, earshot.ErrExpired
 	}
 	channel, err := s.store.Channel(ctx, d.Conversation.Scope)
 	if err != nil {
-		return Committed{}, err
+		return CommittedTurn{}, err
 	}
 	identity, err := s.to(p).AgentOf(ctx, d.Conversation)
 	if err != nil {
-		return Committed{}, err
+		return CommittedTurn{}, err
 	}
 	anchors, err := s.store.ByID(ctx, d.Conversation.Scope, d.Anchor)
 	if err != nil {
-		return Committed{}, err
+		return CommittedTurn{}, err
 	}
 	if again || len(anchors) == 0 || anchors[0].Deleted {
-		return Committed{}, s.overtaken(ctx, p, d, channel, identity)
+		return CommittedTurn{}, s.overtaken(ctx, p, d, channel, identity)
 	}
 	messages := r.messages(channel, d.Conversation, anchors[0], identity, s.now())
 	done, err := s.store.CommitDraft(ctx, id, r.turn(d, anchors[0], s.now()), s.now(), messages...)
 	switch {
 	case errors.Is(err, earshot.ErrConflict):
-		return Committed{}, s.overtaken(ctx, p, d, channel, identity)
+		return CommittedTurn{}, s.overtaken(ctx, p, d, channel, identity)
 	case errors.Is(err, earshot.ErrExpired):
 		if now, e := s.store.Draft(ctx, id); e == nil && now.State == earshot.DraftAborted {
 			err = aborted // meanwhile
 		}
 		fallthrough
 	case err != nil:
-		return Committed{}, err
+		return CommittedTurn{}, err
 	}
 	if done.Repeated {
-		return s.repeated(ctx, done, &r)
+		return s.answerRepeat(ctx, done, &r)
 	}
 	s.options.Committed()
 	replies := r.ids()
 	if len(replies) == 0 {
 		if replies, err = s.echoed(ctx, d, done.Turn.Number, anchors[0], identity); err != nil {
-			return Committed{}, err
+			return CommittedTurn{}, err
 		}
 	}
-	return Committed{done.ID, done.Conversation, done.Turn.Number, done.Anchor, replies, false}, nil
+	return CommittedTurn{done.ID, done.Conversation, done.Turn.Number, done.Anchor, replies, false}, nil
 }
 
 // echoed returns which of the stored messages a turn's reply became, which was committed
@@ -192,9 +192,9 @@ func (s *Service) draft(ctx context.Context, p access.Principal, id earshot.Turn
 // An OtherReply is the error of a commit of a turn that was committed with another
 // reply, which stays.
 type OtherReply struct {
-	Committed // the stored reply's
-	Text      string
-	Usage     earshot.Usage
+	CommittedTurn // the stored reply's
+	Text          string
+	Usage         earshot.Usage
 }
 
 // Error implements error.
@@ -205,24 +205,24 @@ func (*OtherReply) Error() string {
 // Is reports that an OtherReply is an [earshot.ErrConflict].
 func (*OtherReply) Is(target error) bool { return target == earshot.ErrConflict }
 
-// repeated answers a commit of a turn that is committed. What a repeat leaves out, ids
+// answerRepeat answers a commit of a turn that is committed. What a repeat leaves out, ids
 // and usage, it does not contradict.
-func (s *Service) repeated(ctx context.Context, d earshot.Draft, r *Reply) (Committed, error) {
+func (s *Service) answerRepeat(ctx context.Context, d earshot.Draft, r *Reply) (CommittedTurn, error) {
 	t, err := s.committed(ctx, d.ID)
 	if err != nil {
-		return Committed{}, err
+		return CommittedTurn{}, err
 	}
-	done := Committed{d.ID, d.Conversation, t.Number, d.Anchor, t.Answer.Replies, true}
+	done := CommittedTurn{d.ID, d.Conversation, t.Number, d.Anchor, t.Answer.Replies, true}
 	same := d.Turn.Sum == "" || d.Turn.Sum == r.sum() // "": committed by an earlier version
 	same = same && (len(r.Messages) == 0 || slices.Equal(r.ids(), t.Answer.Replies))
 	if same = same && (r.Usage == earshot.Usage{} || r.Usage == t.Usage); same {
 		return done, nil
 	}
-	other := &OtherReply{Committed: done, Usage: t.Usage}
+	other := &OtherReply{CommittedTurn: done, Usage: t.Usage}
 	if other.Text, err = s.replyText(ctx, d.Conversation.Scope, t); err != nil {
-		return Committed{}, err
+		return CommittedTurn{}, err
 	}
-	return Committed{}, other
+	return CommittedTurn{}, other
 }
 
 // committed returns what a turn that is done recorded.
@@ -278,12 +278,12 @@ func (r *Reply) sum() string {
 // overtaken returns why a turn could not be committed, with the context anew where
 // its anchor still waits for an answer.
 func (s *Service) overtaken(ctx context.Context, p access.Principal, d earshot.Draft, channel earshot.Channel, identity earshot.Identity) error {
-	if gone, err := contexts.Gone(ctx, s.store, d.Conversation.Scope, d.Anchor); err != nil {
+	if gone, err := contexts.IsGone(ctx, s.store, d.Conversation.Scope, d.Anchor); err != nil {
 		return err
 	} else if gone {
 		return &Overtaken{Reason: Gone}
 	}
-	answered, err := s.answered(ctx, d)
+	answered, err := s.hasOtherTurn(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -332,9 +332,9 @@ func (s *Service) replacement(ctx context.Context, d earshot.Draft) (earshot.Dra
 // queueLook is how many turns of a channel are looked through for one of an anchor.
 const queueLook = 200
 
-// answered reports whether the agent has another turn for a draft's anchor: one of
+// hasOtherTurn reports whether the agent has another turn for a draft's anchor: one of
 // the conversation, or one that a bot over the same store has in its queue.
-func (s *Service) answered(ctx context.Context, d earshot.Draft) (bool, error) {
+func (s *Service) hasOtherTurn(ctx context.Context, d earshot.Draft) (bool, error) {
 	turns, err := s.store.Turns(ctx, d.Conversation, 0)
 	if err != nil {
 		return false, err
@@ -461,12 +461,12 @@ func (r *Reply) turn(d earshot.Draft, anchor earshot.Message, now earshot.Time) 
 	}
 	t.Shown = slices.Clone(t.Shown)
 	for _, id := range t.Answer.Replies {
-		t.Shown = append(t.Shown, earshot.Shown{ID: id})
+		t.Shown = append(t.Shown, earshot.ShownRevision{ID: id})
 	}
 	var read []earshot.MessageID
 	for _, e := range r.Entries {
 		if e.Role == earshot.ToolRole {
-			read = append(read, tools.Shown(e.Text)...)
+			read = append(read, tools.ShownIDs(e.Text)...)
 		}
 	}
 	t.Ledger = inputref.Ledger(t.Ledger, read...)

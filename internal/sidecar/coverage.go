@@ -27,7 +27,7 @@ const writesAtOnce = 64
 // told. A message may be older than the event that tells of it, as one that is edited.
 // Slack tells everybody of channels that are made or renamed, and of what is said in
 // them only who is in them.
-func (c *spoken) hear(e Event, now earshot.Time) {
+func (c *channelBatch) hear(e Event, now earshot.Time) {
 	at := now
 	switch m := e.Message; {
 	case e.Happened != 0:
@@ -57,7 +57,7 @@ func (c *spoken) hear(e Event, now earshot.Time) {
 // already, or somebody else listens to the channel: what was said before is missing
 // then, as far as nothing else is known of it. What is stored already, as from an
 // export, counts as known.
-func (s *Service) begin(ctx context.Context, c *spoken) error {
+func (s *Service) begin(ctx context.Context, c *channelBatch) error {
 	scope := c.channel.Scope()
 	if access.IsOwnChannel(scope) {
 		return nil // nobody but the API's callers has ever said anything there

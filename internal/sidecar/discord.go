@@ -29,7 +29,7 @@ type discordDispatch struct {
 // DiscordEvents stores dispatches of Discord's gateway, each as it came, as Events
 // does. The workspace is the guild, "@me" for direct messages. A dispatch that deletes
 // several messages counts as one. What says nothing that is kept is Ignored.
-func (s *Service) DiscordEvents(ctx context.Context, p access.Principal, raw [][]byte) ([]Told, error) {
+func (s *Service) DiscordEvents(ctx context.Context, p access.Principal, raw [][]byte) ([]EventResult, error) {
 	if p.ReadOnly || p.Fixed != nil {
 		return nil, visible.ReadOnly
 	}
@@ -51,7 +51,7 @@ func (s *Service) DiscordEvents(ctx context.Context, p access.Principal, raw [][
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Told, len(raw))
+	out := make([]EventResult, len(raw))
 	for i, at := range last {
 		out[i] = told[at]
 	}
@@ -92,13 +92,13 @@ func (t *discordTelling) dispatch(ctx context.Context, raw []byte, at string) ([
 		}
 		return []Event{e}, err
 	case "MESSAGE_DELETE", "MESSAGE_DELETE_BULK":
-		x, ok := discordmsg.ReadDeleted(d.Data)
+		x, ok := discordmsg.ReadDeleteEvent(d.Data)
 		if !ok {
 			return nothing, nil
 		}
 		var out []Event
 		for _, id := range x.IDs {
-			channel, _ := t.where(x.Guild, x.Channel)
+			channel, _ := t.locate(x.Guild, x.Channel)
 			out = append(out, Event{Type: Deleted, Channel: channel, Of: id})
 		}
 		return out, nil
@@ -116,7 +116,7 @@ func (t *discordTelling) dispatch(ctx context.Context, raw []byte, at string) ([
 		if !ok || e.User == "" && !e.All || e.Reaction == "" && d.Type != "MESSAGE_REACTION_REMOVE_ALL" {
 			return nothing, nil
 		}
-		e.Channel, _ = t.where(x.Guild, x.Channel)
+		e.Channel, _ = t.locate(x.Guild, x.Channel)
 		if d.Sequence > 0 { // unique in one session of the gateway only
 			e.ID = fmt.Sprintf("%s/%s/%s/%s/%d", d.Type, x.Message, x.User, x.Emoji, d.Sequence)
 		}
@@ -138,9 +138,9 @@ func (t *discordTelling) channel(raw []byte, nothing []Event) []Event {
 	return []Event{{Type: Named, Channel: c.Earshot(c.Guild)}}
 }
 
-// where returns the channel in which the messages of a Discord channel are kept, and
+// locate returns the channel in which the messages of a Discord channel are kept, and
 // their thread.
-func (t *discordTelling) where(guild, id string) (earshot.Channel, earshot.MessageID) {
+func (t *discordTelling) locate(guild, id string) (earshot.Channel, earshot.MessageID) {
 	c, ok := t.channels[id]
 	if !ok {
 		out := earshot.Channel{Platform: earshot.Discord, Workspace: discordmsg.Workspace(guild), ID: earshot.ChannelID(id)}
@@ -167,7 +167,7 @@ func (t *discordTelling) message(ctx context.Context, raw []byte, at string) (Ev
 	if err != nil {
 		return Event{}, visible.InvalidField(at, "is no message that can be read")
 	}
-	channel, thread := t.where(cmp.Or(d.Guild, t.guild), d.Channel)
+	channel, thread := t.locate(cmp.Or(d.Guild, t.guild), d.Channel)
 	if d, err = discordmsg.Decode(raw, t.discordNames(ctx, channel)); err != nil {
 		return Event{}, visible.InvalidField(at, "is no message that can be read")
 	}
@@ -180,7 +180,7 @@ func (t *discordTelling) message(ctx context.Context, raw []byte, at string) (Ev
 	case d.Starter, !d.Whole:
 		return Event{Type: Nameless}, nil
 	case thread == m.ID:
-		m.Text = discordmsg.Titled(t.channels[d.Channel].Name, m.Text)
+		m.Text = discordmsg.PrependTitle(t.channels[d.Channel].Name, m.Text)
 		thread = ""
 	}
 	m.Thread = thread

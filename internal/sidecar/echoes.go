@@ -176,7 +176,7 @@ func (s *Service) take(ctx context.Context, x *posting, list []earshot.Message, 
 			left = append(left, m)
 			continue
 		}
-		err := s.store.AddReply(ctx, x.queued.Conversation, x.queued.Number, x.replies, earshot.Shown{ID: m.ID, Revision: m.Edited})
+		err := s.store.AddReply(ctx, x.queued.Conversation, x.queued.Number, x.replies, earshot.ShownRevision{ID: m.ID, Revision: m.Edited})
 		switch {
 		case errors.Is(err, earshot.ErrConflict), errors.Is(err, earshot.ErrNotFound):
 			again, err := s.posting(ctx, x.queued, x.anchor, x.self) // another one was faster, or something was erased
@@ -223,7 +223,7 @@ func (s *Service) takeStored(ctx context.Context, x *posting, but []earshot.Mess
 // near returns the agent's newest messages where a turn's reply may stand, in the order
 // of Position.
 func (s *Service) near(ctx context.Context, x *posting) ([]earshot.Message, error) {
-	parts := []earshot.Part{earshot.ThreadOf(x.anchor.Root())}
+	parts := []earshot.ChannelPart{earshot.ThreadOf(x.anchor.Root())}
 	if x.anchor.Root() == "" {
 		parts = append(parts, earshot.ThreadOf(x.anchor.ID))
 	}

@@ -60,8 +60,8 @@ const (
 // TellEdit is what to do about an event that is [earshot.Other].
 const TellEdit = "if it was edited, tell it with edited, the time of the edit; if it is another message, give it an id of its own"
 
-// A Told is what has come of one event.
-type Told struct {
+// An EventResult is what has come of one event.
+type EventResult struct {
 	Channel earshot.Scope // zero where the event was ignored
 	Message earshot.MessageID
 	Change  earshot.Change
@@ -75,7 +75,7 @@ type Told struct {
 // is the one that is stored with the id, else a new one of the caller's workspace on
 // platform [Default]. Another text for a revision that is stored is not taken: see
 // [earshot.Other].
-func (s *Service) Events(ctx context.Context, p access.Principal, events []Event) ([]Told, error) {
+func (s *Service) Events(ctx context.Context, p access.Principal, events []Event) ([]EventResult, error) {
 	return s.events(ctx, p, events, batch{of: "events", once: true})
 }
 
@@ -89,14 +89,14 @@ type batch struct {
 }
 
 // events is Events.
-func (s *Service) events(ctx context.Context, p access.Principal, events []Event, b batch) ([]Told, error) {
+func (s *Service) events(ctx context.Context, p access.Principal, events []Event, b batch) ([]EventResult, error) {
 	if p.ReadOnly || p.Fixed != nil {
 		return nil, visible.ReadOnly
 	}
 	if len(events) > MaxEvents {
 		return nil, visible.InvalidField(b.of, fmt.Sprintf("has more than %d; send several batches", MaxEvents))
 	}
-	t := &telling{Service: s, p: p, batch: b, told: make([]Told, len(events)), channels: map[earshot.Channel]*spoken{}}
+	t := &eventBatch{Service: s, p: p, batch: b, told: make([]EventResult, len(events)), channels: map[earshot.Channel]*channelBatch{}}
 	for i, e := range events {
 		if err := e.check(fmt.Sprintf("%s[%d]", b.of, i)); err != nil {
 			return nil, err
@@ -136,7 +136,7 @@ func (s *Service) events(ctx context.Context, p access.Principal, events []Event
 
 // echoes takes what the batch has of replies that were committed without ids. What is
 // told again counts: who told it first may have died before.
-func (t *telling) echoes(ctx context.Context, events []Event) error {
+func (t *eventBatch) echoes(ctx context.Context, events []Event) error {
 	for _, c := range t.order {
 		var said []earshot.Message
 		for i, e := range events {
@@ -224,18 +224,18 @@ func (e Event) check(at string) error {
 	return nil
 }
 
-// A telling is one batch on its way into the store.
-type telling struct {
+// An eventBatch is one batch on its way into the store.
+type eventBatch struct {
 	*Service
 	batch
 	p        access.Principal
-	told     []Told
-	channels map[earshot.Channel]*spoken // by the channel as an event names it
-	order    []*spoken
+	told     []EventResult
+	channels map[earshot.Channel]*channelBatch // by the channel as an event names it
+	order    []*channelBatch
 }
 
-// A spoken is a channel that a batch speaks of.
-type spoken struct {
+// A channelBatch is a channel that a batch speaks of.
+type channelBatch struct {
 	channel earshot.Channel // as it will be stored
 	stored  bool            // the store has it
 	changed bool            // the store has it otherwise
@@ -248,7 +248,7 @@ type spoken struct {
 
 // channel returns the channel that an event speaks of, with all that the batch
 // says of it until now.
-func (t *telling) channel(ctx context.Context, e Event, path string) (*spoken, error) {
+func (t *eventBatch) channel(ctx context.Context, e Event, path string) (*channelBatch, error) {
 	id := earshot.Channel{Platform: e.Channel.Platform, Workspace: e.Channel.Workspace, ID: e.Channel.ID}
 	c := t.channels[id]
 	if c == nil {
@@ -265,18 +265,18 @@ func (t *telling) channel(ctx context.Context, e Event, path string) (*spoken, e
 			}
 		}
 		if c == nil {
-			c = &spoken{channel: found, stored: stored}
+			c = &channelBatch{channel: found, stored: stored}
 			t.order = append(t.order, c)
 		}
 		t.channels[id] = c
 	}
-	c.changed = describe(&c.channel, e.Channel) || c.changed
+	c.changed = setChannelFacts(&c.channel, e.Channel) || c.changed
 	c.named = c.named || e.Type == Said || e.Type == Edited || e.Type == Named
 	return c, nil
 }
 
-// describe sets what is said of a channel, and reports whether it was news.
-func describe(c *earshot.Channel, said earshot.Channel) bool {
+// setChannelFacts sets what is said of a channel, and reports whether it was news.
+func setChannelFacts(c *earshot.Channel, said earshot.Channel) bool {
 	old := *c
 	if said.Name != "" {
 		c.Name = said.Name
@@ -323,7 +323,7 @@ func (s *Service) target(ctx context.Context, p access.Principal, id earshot.Cha
 }
 
 // put stores a channel that is new or has changed.
-func (t *telling) put(ctx context.Context, c *spoken) error {
+func (t *eventBatch) put(ctx context.Context, c *channelBatch) error {
 	if c.stored && !c.changed || !c.stored && !c.named {
 		return nil
 	}
@@ -338,7 +338,7 @@ func (s *Service) storeChannel(ctx context.Context, c earshot.Channel) error {
 }
 
 // tell stores one event, or puts it into its channel's batch.
-func (t *telling) tell(ctx context.Context, i int, e Event) error {
+func (t *eventBatch) tell(ctx context.Context, i int, e Event) error {
 	if !e.ofChannel() {
 		t.told[i].Change = Ignored
 		if e.Type == Profiled {
@@ -367,12 +367,12 @@ func (t *telling) tell(ctx context.Context, i int, e Event) error {
 	return nil
 }
 
-func (c *spoken) add(i int, m earshot.Message) {
+func (c *channelBatch) add(i int, m earshot.Message) {
 	c.batch, c.of = append(c.batch, m), append(c.of, i)
 }
 
 // flush records the batches of channels.
-func (t *telling) flush(ctx context.Context, channels ...*spoken) error {
+func (t *eventBatch) flush(ctx context.Context, channels ...*channelBatch) error {
 	var batches []earshot.Batch
 	var of [][]int
 	for _, c := range channels {
@@ -395,11 +395,11 @@ func (t *telling) flush(ctx context.Context, channels ...*spoken) error {
 }
 
 // record records batches, at once where the store can.
-func (s *Service) record(ctx context.Context, batches []earshot.Batch) ([][]earshot.Recorded, error) {
+func (s *Service) record(ctx context.Context, batches []earshot.Batch) ([][]earshot.RecordResult, error) {
 	if bulk, ok := s.store.(earshot.Bulk); ok && len(batches) > 1 {
 		return bulk.RecordBatches(ctx, batches...)
 	}
-	var out [][]earshot.Recorded
+	var out [][]earshot.RecordResult
 	for _, b := range batches {
 		record := s.store.Record
 		if b.Told {
@@ -417,13 +417,13 @@ func (s *Service) record(ctx context.Context, batches []earshot.Batch) ([][]ears
 // react records what somebody did to a message. What is told again with its time changes
 // nothing where the person is known. Without one of the two it would, so there the
 // delivery is stored first: see reactOnce.
-func (t *telling) react(ctx context.Context, i int, at earshot.Scope, e Event) error {
+func (t *eventBatch) react(ctx context.Context, i int, at earshot.Scope, e Event) error {
 	told := &t.told[i]
 	told.Message, told.Change = e.Of, Unknown
-	x := earshot.Reacted{Message: e.Of, Emoji: e.Reaction, Author: e.User, Taken: e.By < 0, All: e.All, At: e.At}
+	x := earshot.ReactionEvent{Message: e.Of, Emoji: e.Reaction, Author: e.User, Taken: e.By < 0, All: e.All, At: e.At}
 	react := t.store.React
 	if e.ID != "" && (e.At == 0 || x.Author == "") {
-		react = func(ctx context.Context, s earshot.Scope, x earshot.Reacted) (earshot.Recorded, error) {
+		react = func(ctx context.Context, s earshot.Scope, x earshot.ReactionEvent) (earshot.RecordResult, error) {
 			return t.reactOnce(ctx, s, "reaction/"+e.ID, x)
 		}
 	}
@@ -460,22 +460,22 @@ const reactPatience = 5 * time.Second
 // inbox, with the message as it is: of several that come at once one counts. A process
 // that dies between the two leaves the reaction out, until somebody tells the message's
 // reactions.
-func (t *telling) reactOnce(ctx context.Context, at earshot.Scope, delivery string, x earshot.Reacted) (earshot.Recorded, error) {
+func (t *eventBatch) reactOnce(ctx context.Context, at earshot.Scope, delivery string, x earshot.ReactionEvent) (earshot.RecordResult, error) {
 	m, err := t.store.Message(ctx, at, x.Message)
 	if errors.Is(err, earshot.ErrNotFound) && x.Author != "" {
 		return t.store.React(ctx, at, x) // kept until the message comes
 	}
 	if err != nil || m.Deleted {
-		return earshot.Recorded{ID: m.ID, Change: earshot.Same, Seq: m.Seq}, err
+		return earshot.RecordResult{ID: m.ID, Change: earshot.Same, Seq: m.Seq}, err
 	}
 	m.Mentions, m.Reactions, m.Files = nil, nil, nil // what is stored stays
 	accepted, err := t.store.Accept(ctx, at, earshot.Event{Delivery: delivery, Received: t.now(), Message: m}, nil)
 	if err != nil || accepted.Duplicate {
-		return earshot.Recorded{ID: m.ID, Change: earshot.Same, Seq: m.Seq}, err
+		return earshot.RecordResult{ID: m.ID, Change: earshot.Same, Seq: m.Seq}, err
 	}
 	if accepted.Change == earshot.New { // erased since it was read: it does not come back with its reaction
 		_, err := t.store.Record(ctx, at, earshot.Message{ID: m.ID, Time: m.Time, Deleted: true})
-		return earshot.Recorded{ID: m.ID}, err
+		return earshot.RecordResult{ID: m.ID}, err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reactPatience)
 	defer cancel()
@@ -494,7 +494,7 @@ func (t *telling) reactOnce(ctx context.Context, at earshot.Scope, delivery stri
 
 // profile stores who somebody is. A caller that reaches some channels only names nobody
 // for the others.
-func (t *telling) profile(ctx context.Context, i int, e Event) error {
+func (t *eventBatch) profile(ctx context.Context, i int, e Event) error {
 	if !t.p.Reach.AllChannels() {
 		return nil
 	}
@@ -508,7 +508,7 @@ func (t *telling) profile(ctx context.Context, i int, e Event) error {
 // learn stores the names of authors who are not known yet. What somebody is called
 // by PUT /v1/authors stands, and a caller that reaches some channels only names
 // nobody for the others.
-func (t *telling) learn(ctx context.Context, events []Event) error {
+func (t *eventBatch) learn(ctx context.Context, events []Event) error {
 	if !t.p.Reach.AllChannels() {
 		return nil
 	}

@@ -30,7 +30,7 @@ type Going struct {
 // A Recalled is what has come of told history.
 type Recalled struct {
 	Past  // with the channel as it is stored
-	Told  []Told
+	Told  []EventResult
 	Known earshot.Coverage // what is known by it; without a State where nothing is
 	// Open is what is still missing or stale of the thread, or of the channel's own
 	// history.
@@ -136,7 +136,7 @@ func (s *Service) recall(ctx context.Context, p access.Principal, h stretch) (Re
 	if out.Told, err = s.events(ctx, p, h.events, h.batch); err != nil {
 		return Recalled{}, err
 	}
-	if described := describe(&c, h.Channel); !stored || described {
+	if described := setChannelFacts(&c, h.Channel); !stored || described {
 		if err := s.storeChannel(ctx, c); err != nil {
 			return Recalled{}, err
 		}
@@ -225,7 +225,7 @@ func (s *Service) Cover(ctx context.Context, p access.Principal, channel earshot
 	if err != nil {
 		return channel, nil, err
 	}
-	if described := describe(&c, channel); !stored || described {
+	if described := setChannelFacts(&c, channel); !stored || described {
 		if err := s.storeChannel(ctx, c); err != nil {
 			return channel, nil, err
 		}

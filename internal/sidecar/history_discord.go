@@ -48,7 +48,7 @@ func (s *Service) DiscordHistory(ctx context.Context, p access.Principal, at Pas
 		}
 		asked, t.channels[c.ID] = c.ID, c
 		workspace := at.Channel.Workspace
-		if at.Channel, at.Thread = t.where(c.Guild, c.ID); workspace != "" || c.Guild == "" && at.Channel.Kind != earshot.KindDM {
+		if at.Channel, at.Thread = t.locate(c.Guild, c.ID); workspace != "" || c.Guild == "" && at.Channel.Kind != earshot.KindDM {
 			at.Channel.Workspace = workspace
 		}
 	}

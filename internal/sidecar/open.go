@@ -90,7 +90,7 @@ func turnOf(c Context) earshot.Turn {
 		Answer: earshot.Answer{Anchor: in.Anchor}, Policy: in.Policy.Name, Hash: res.Hash,
 		Epoch: in.Conversation.Epoch, Form: string(in.Policy.WithDefaults().Frame), Zone: in.Zone,
 	}
-	if isolated(in) {
+	if isIsolated(in) {
 		return t
 	}
 	t.Cursor, t.Epoch = res.Next.Cursor, res.Next.Epoch
@@ -101,8 +101,8 @@ func turnOf(c Context) earshot.Turn {
 	return t
 }
 
-// isolated reports whether the question is answered without context.
-func isolated(in assemble.Input) bool {
+// isIsolated reports whether the question is answered without context.
+func isIsolated(in assemble.Input) bool {
 	m := anchorOf(in)
 	return m.Isolated()
 }

@@ -40,7 +40,7 @@ type Options struct {
 
 // A Minter makes capabilities. An *[access.Gate] is one.
 type Minter interface {
-	Mint(ctx context.Context, p access.Principal, f access.Fixed) (string, error)
+	Mint(ctx context.Context, p access.Principal, f access.CapabilityScope) (string, error)
 }
 
 // A Service is a sidecar over one store. It is safe for concurrent use.
@@ -73,7 +73,7 @@ func New(st earshot.Store, searcher *search.Searcher, minter Minter, o Options) 
 	if o.Committed == nil {
 		o.Committed = func() {}
 	}
-	return &Service{store: st, index: tools.NewIndex(searched{st, searcher}, 0), maker: o.Maker, minter: minter, files: media.New(nil, nil), options: o}
+	return &Service{store: st, index: tools.NewIndex(searchedStore{st, searcher}, 0), maker: o.Maker, minter: minter, files: media.New(nil, nil), options: o}
 }
 
 // to is the store as a caller sees it.
@@ -87,15 +87,15 @@ func (s *Service) Now() earshot.Time { return earshot.TimeOf(s.options.Now()) }
 
 func (s *Service) now() earshot.Time { return s.Now() }
 
-// searched is a store with the search over it. The tools find the search by its
+// searchedStore is a store with the search over it. The tools find the search by its
 // method and keep no index of their own.
-type searched struct {
+type searchedStore struct {
 	earshot.Store
 	*search.Searcher
 }
 
 // Search finds messages, with the names that contexts have.
-func (x searched) Search(ctx context.Context, at earshot.Scope, q search.Query) ([]search.Hit, error) {
+func (x searchedStore) Search(ctx context.Context, at earshot.Scope, q search.Query) ([]search.Hit, error) {
 	hits, err := x.Searcher.Search(ctx, at, q)
 	if err != nil {
 		return hits, err

@@ -15,7 +15,7 @@ import (
 // SlackEvents stores deliveries of Slack's Events API, each as it came, as Events
 // does. The workspace is the one that Slack names. What says nothing that is kept is
 // Ignored.
-func (s *Service) SlackEvents(ctx context.Context, p access.Principal, raw [][]byte) ([]Told, error) {
+func (s *Service) SlackEvents(ctx context.Context, p access.Principal, raw [][]byte) ([]EventResult, error) {
 	if p.ReadOnly || p.Fixed != nil {
 		return nil, visible.ReadOnly
 	}

@@ -135,7 +135,7 @@ func (n *named) ByID(ctx context.Context, at earshot.Scope, ids ...earshot.Messa
 }
 
 // Newest implements [tools.Store].
-func (n *named) Newest(ctx context.Context, at earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error) {
+func (n *named) Newest(ctx context.Context, at earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error) {
 	list, err := n.Store.Newest(ctx, at, part, upTo, limit)
 	if err == nil {
 		err = gather.Named(ctx, n, at, list)

@@ -37,7 +37,7 @@ func Ledger(ledger earshot.Ledger, messages []earshot.Message, self earshot.Iden
 		}
 	}
 	t := NewTable("UTC", "id", "author", "verdict", "section", "tokens", "first words").Right(5)
-	when := clock(messages)
+	when := timeFormatter(messages)
 	rows := 0
 	for _, r := range ledger {
 		if r.Verdict == earshot.Out && !all {
@@ -63,7 +63,7 @@ func Ledger(ledger earshot.Ledger, messages []earshot.Message, self earshot.Iden
 			}
 		}
 		if r.Score != 0 {
-			why += " " + Faint(score(r))
+			why += " " + Faint(formatScore(r))
 		}
 		t.Row(at, Faint(plain.ID(string(r.ID))), who, verdictStyles[r.Verdict].Render(string(r.Verdict)),
 			why, plain.Number(r.Tokens), words)
@@ -78,10 +78,10 @@ func Ledger(ledger earshot.Ledger, messages []earshot.Message, self earshot.Iden
 	return b.String()
 }
 
-// score writes the score that search gave a message. Where search brought the
+// formatScore writes the score that search gave a message. Where search brought the
 // message into the prompt, its parts follow, the greatest first, and which share
 // of the question's words it has: "10.7 (words 8.9, recency 1.6), covers 29 %".
-func score(r earshot.LedgerRow) string {
+func formatScore(r earshot.LedgerRow) string {
 	s := fmt.Sprintf("%.1f", r.Score)
 	if assemble.SectionName(r.Section).Source() != assemble.SourceSearch {
 		return "found " + s
@@ -103,9 +103,9 @@ func score(r earshot.LedgerRow) string {
 	return s
 }
 
-// clock returns how to write the times of these messages: the time of day where
+// timeFormatter returns how to write the times of these messages: the time of day where
 // all are of one day, else with month and day, or with the year.
-func clock(messages []earshot.Message) func(earshot.Time) string {
+func timeFormatter(messages []earshot.Message) func(earshot.Time) string {
 	days, years := map[string]bool{}, map[int]bool{}
 	for _, m := range messages {
 		days[plain.Day(m.Time)], years[m.Time.UTC().Year()] = true, true
@@ -142,7 +142,7 @@ func Outs(ledger earshot.Ledger) string {
 	})
 	var parts []string
 	for _, r := range reasons {
-		parts = append(parts, number(count[r], 0)+" "+r)
+		parts = append(parts, formatNumber(count[r], 0)+" "+r)
 	}
 	return strings.Join(parts, ", ")
 }

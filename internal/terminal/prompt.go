@@ -22,14 +22,14 @@ import (
 func Prompt(res assemble.Result, width, maxLines int) string {
 	var b strings.Builder
 	if res.System != "" {
-		b.WriteString(rule("system", "", width))
-		b.WriteString(fold(Section(assemble.Guide, res.System), maxLines))
+		b.WriteString(drawRule("system", "", width))
+		b.WriteString(foldMiddle(Section(assemble.Guide, res.System), maxLines))
 	}
 	tools := map[string]string{}
 	for _, m := range res.Messages {
-		b.WriteString(rule(string(m.Role), promptNote(m, tools), width))
+		b.WriteString(drawRule(string(m.Role), promptNote(m, tools), width))
 		if m.Text != "" || len(m.Calls) == 0 {
-			b.WriteString(fold(coloured(m), maxLines))
+			b.WriteString(foldMiddle(colourMessage(m), maxLines))
 		}
 		for _, c := range m.Calls {
 			tools[c.ID] = c.Name
@@ -37,7 +37,7 @@ func Prompt(res assemble.Result, width, maxLines int) string {
 			if args := plain.Clean(c.Args); args != "" {
 				call += "\n" + Section(assemble.SessionPart, "  "+strings.ReplaceAll(args, "\n", "\n  "))
 			}
-			b.WriteString(fold(call, maxLines))
+			b.WriteString(foldMiddle(call, maxLines))
 		}
 		if n := len(m.Opaque); n > 0 {
 			b.WriteString(Faint("  and "+plain.Count(n, "byte")+" that only the provider reads") + "\n")
@@ -70,8 +70,8 @@ func promptNote(m assemble.Message, tools map[string]string) string {
 	return strings.Join(notes, Faint(" · "))
 }
 
-// coloured returns a message's text, each span in its section's colour.
-func coloured(m assemble.Message) string {
+// colourMessage returns a message's text, each span in its section's colour.
+func colourMessage(m assemble.Message) string {
 	show := plain.Clean
 	if m.Role == earshot.User {
 		show = func(s string) string { return s } // the assembler has cleaned it
@@ -90,8 +90,8 @@ func coloured(m assemble.Message) string {
 	return b.String()
 }
 
-// rule is a line across the page with a word and a note in it.
-func rule(word, note string, width int) string {
+// drawRule returns a line across the page with a word and a note in it.
+func drawRule(word, note string, width int) string {
 	line := "── " + word + " "
 	out := Faint("── ") + Strong(word) + " "
 	if note != "" {
@@ -107,9 +107,9 @@ func Rule(heading string, width int) string {
 		Faint(strings.Repeat("─", max(3, width-4-ansi.StringWidth(heading)))) + "\n"
 }
 
-// fold replaces the middle of a text of more than maxLines lines by a line that
+// foldMiddle replaces the middle of a text of more than maxLines lines by a line that
 // counts what it replaces; 0 is no bound.
-func fold(s string, maxLines int) string {
+func foldMiddle(s string, maxLines int) string {
 	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 	if maxLines <= 0 || len(lines) <= maxLines {
 		return strings.Join(lines, "\n") + "\n"
@@ -146,22 +146,22 @@ func Tokens(t assemble.Tokens, width int) string {
 		if n == 0 {
 			continue
 		}
-		bar := bar(n, most, room)
+		bar := drawBar(n, most, room)
 		fmt.Fprintf(&b, "%-*s  %s%s  %s\n", nameWidth, name, Section(name, bar),
-			strings.Repeat(" ", room-ansi.StringWidth(bar)), number(n, 7)+Faint(fmt.Sprintf("  %3.0f %%", 100*float64(n)/float64(max(1, t.Total)))))
+			strings.Repeat(" ", room-ansi.StringWidth(bar)), formatNumber(n, 7)+Faint(fmt.Sprintf("  %3.0f %%", 100*float64(n)/float64(max(1, t.Total)))))
 	}
-	fmt.Fprintf(&b, "%-*s  %s  %s\n", nameWidth, "total", strings.Repeat(" ", room), Strong(number(t.Total, 7)))
+	fmt.Fprintf(&b, "%-*s  %s  %s\n", nameWidth, "total", strings.Repeat(" ", room), Strong(formatNumber(t.Total, 7)))
 	added := t.Total
 	for _, name := range []assemble.SectionName{assemble.Guide, assemble.Instructions, assemble.SessionPart, assemble.Place, assemble.Anchor} {
 		added -= t.Sections[name]
 	}
 	b.WriteString(Faint(fmt.Sprintf("counted with %s; besides system text, session, place and question this turn adds %s of %s",
-		t.Counter, number(added, 0), number(t.Budget, 0))) + "\n")
+		t.Counter, formatNumber(added, 0), formatNumber(t.Budget, 0))) + "\n")
 	return b.String()
 }
 
-// bar draws n of most over room cells, in eighths of a cell.
-func bar(n, most, room int) string {
+// drawBar draws n of most over room cells, in eighths of a cell.
+func drawBar(n, most, room int) string {
 	eighths := max(1, n*room*8/most)
 	s := strings.Repeat("█", eighths/8)
 	if r := eighths % 8; r > 0 {
@@ -170,8 +170,8 @@ func bar(n, most, room int) string {
 	return s
 }
 
-// number writes n with commas, at least width wide.
-func number(n, width int) string { return fmt.Sprintf("%*s", width, plain.Number(n)) }
+// formatNumber writes n with commas, at least width wide.
+func formatNumber(n, width int) string { return fmt.Sprintf("%*s", width, plain.Number(n)) }
 
 // Notes writes the notes of a result, one a line.
 func Notes(notes []assemble.Note) string {

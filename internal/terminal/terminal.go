@@ -52,6 +52,6 @@ func Section(name assemble.SectionName, s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Cut cuts a line, which may have colours, to width cells, with … where it was
+// CutWidth cuts a line, which may have colours, to width cells, with … where it was
 // cut.
-func Cut(s string, width int) string { return ansi.Truncate(s, width, "…") }
+func CutWidth(s string, width int) string { return ansi.Truncate(s, width, "…") }

@@ -130,7 +130,7 @@ func TestThreadQuotesWhatIsSharedUnderItsOwnAuthor(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := []earshot.Message{
-		{ID: "m1", Time: at, Author: earshot.Author{ID: "U1", Name: "Dana", FullName: "Dana Frei", Kind: earshot.Human}, Text: "from the vendor", Shared: []earshot.Shared{
+		{ID: "m1", Time: at, Author: earshot.Author{ID: "U1", Name: "Dana", FullName: "Dana Frei", Kind: earshot.Human}, Text: "from the vendor", Shared: []earshot.SharedContent{
 			{Kind: earshot.Forward, Author: "Erin\nVogt", Place: "#support", Time: at, Text: "we see it,\nsays <@U9|Zoe>\x1b[2J"},
 			{Kind: earshot.Link, Place: "status.example.com", Text: "All green"},
 			{Kind: earshot.AppQuote, ID: "B1", Text: "build 812"},
@@ -162,7 +162,7 @@ func TestThreadQuotesWhatIsSharedUnderItsOwnAuthor(t *testing.T) {
 func TestLedgerSaysWhatAMessageWithoutTextQuotes(t *testing.T) {
 	t.Parallel()
 	messages := []earshot.Message{{ID: "m1", Time: 1_000_000, Author: earshot.Author{ID: "U1", Name: "Alice"},
-		Shared: []earshot.Shared{{Kind: earshot.Link, Place: "example.com", Text: "All green"}}}}
+		Shared: []earshot.SharedContent{{Kind: earshot.Link, Place: "example.com", Text: "All green"}}}}
 	ledger := earshot.Ledger{{ID: "m1", Section: "thread", Verdict: earshot.Full, Reason: "thread", Tokens: 3}}
 	got := ansi.Strip(Ledger(ledger, messages, earshot.Identity{ID: "B9", Name: "earshot"}, false, 140))
 	if want := "[link preview, example.com] All green"; !strings.Contains(got, want) {

@@ -28,12 +28,12 @@ func Thread(list []earshot.Message, pick earshot.MessageID, width int) string {
 		if i > 0 {
 			indent = "  "
 		}
-		b.WriteString(message(m, names, m.ID == pick, indent, width))
+		b.WriteString(formatMessage(m, names, m.ID == pick, indent, width))
 	}
 	return b.String()
 }
 
-func message(m earshot.Message, names map[earshot.MessageID]string, picked bool, indent string, width int) string {
+func formatMessage(m earshot.Message, names map[earshot.MessageID]string, picked bool, indent string, width int) string {
 	var b strings.Builder
 	lead := indent
 	if picked {
@@ -51,10 +51,10 @@ func message(m earshot.Message, names map[earshot.MessageID]string, picked bool,
 		head += Faint("  ↩ " + plain.Line(to, 30))
 	}
 	b.WriteString(head + "\n")
-	b.WriteString(paragraph(m.Text, indent+"  ", width))
+	b.WriteString(wrapParagraph(m.Text, indent+"  ", width))
 	for _, s := range m.Shared {
 		b.WriteString(indent + "  " + Faint("┌ "+sharedHead(s)) + "\n")
-		b.WriteString(paragraph(s.Text, indent+"  "+Faint("│")+" ", width))
+		b.WriteString(wrapParagraph(s.Text, indent+"  "+Faint("│")+" ", width))
 	}
 	var under []string
 	for _, f := range m.Files {
@@ -69,8 +69,8 @@ func message(m earshot.Message, names map[earshot.MessageID]string, picked bool,
 	return b.String()
 }
 
-// paragraph writes a stored text as people see it, each line behind lead.
-func paragraph(text, lead string, width int) string {
+// wrapParagraph writes a stored text as people see it, each line behind lead.
+func wrapParagraph(text, lead string, width int) string {
 	var b strings.Builder
 	room := max(20, width-ansi.StringWidth(lead))
 	for line := range strings.Lines(ansi.Wrap(plain.Clean(plain.Readable(text)), room, "")) {
@@ -81,7 +81,7 @@ func paragraph(text, lead string, width int) string {
 
 // sharedHead describes a quote: its kind, author, place and time. An app can name
 // anybody as author, so an app's quote is described as "which names".
-func sharedHead(s earshot.Shared) string {
+func sharedHead(s earshot.SharedContent) string {
 	var head string
 	switch s.Kind {
 	case earshot.Forward:

@@ -19,7 +19,7 @@ const (
 
 // handle reads a handle and its mark.
 func (x *scanner) handle() (handle, mark string) {
-	handle = x.word("an author")
+	handle = x.readWord("an author")
 	for _, m := range []string{markSelf, markBot, markSystem} {
 		if x.accept(m) {
 			return handle, m
@@ -30,7 +30,7 @@ func (x *scanner) handle() (handle, mark string) {
 
 // plainAuthor is the author of a handle that has no author line.
 func plainAuthor(handle, mark string, self earshot.Identity) earshot.Author {
-	a := earshot.Author{ID: earshot.AuthorID(handle), Name: named(handle), Kind: earshot.Human}
+	a := earshot.Author{ID: earshot.AuthorID(handle), Name: nameOfHandle(handle), Kind: earshot.Human}
 	switch mark {
 	case markSelf:
 		a = earshot.Author{ID: self.ID, Name: self.Name, Kind: earshot.Bot}
@@ -51,17 +51,17 @@ func (r *reader) author(x *scanner, _ entry) {
 	}
 	a := plainAuthor(handle, mark, r.in.Identity)
 	x.fields(map[string]func(){
-		"id":        func() { a.ID = earshot.AuthorID(x.word("an id")) },
-		"name":      func() { a.Name = x.word("a name") },
-		"full_name": func() { a.FullName = x.word("a name") },
-		"kind":      func() { a.Kind = earshot.AuthorKind(x.word("a kind")) },
+		"id":        func() { a.ID = earshot.AuthorID(x.readWord("an id")) },
+		"name":      func() { a.Name = x.readWord("a name") },
+		"full_name": func() { a.FullName = x.readWord("a name") },
+		"kind":      func() { a.Kind = earshot.AuthorKind(x.readWord("a kind")) },
 		"zone":      func() { a.Zone = x.wordWith("a zone", "/") },
 	})
 	r.authors[handle] = a
 }
 
-// who reads the handle of a message's author.
-func (r *reader) who(x *scanner) earshot.Author {
+// readAuthor reads the handle of a message's author.
+func (r *reader) readAuthor(x *scanner) earshot.Author {
 	handle, mark := x.handle()
 	a, explained := r.authors[handle]
 	switch {
@@ -108,16 +108,16 @@ func (f *formatter) authors(in *assemble.Input, self string) {
 		}
 		f.b.WriteString("author " + handle + mark)
 		if a.ID != plain.ID {
-			f.b.WriteString(" id=" + word(string(a.ID)))
+			f.b.WriteString(" id=" + quoteWord(string(a.ID)))
 		}
 		if a.Name != plain.Name {
-			f.b.WriteString(" name=" + word(a.Name))
+			f.b.WriteString(" name=" + quoteWord(a.Name))
 		}
 		if a.FullName != "" {
-			f.b.WriteString(" full_name=" + word(a.FullName))
+			f.b.WriteString(" full_name=" + quoteWord(a.FullName))
 		}
 		if a.Kind != plain.Kind {
-			f.b.WriteString(" kind=" + word(string(a.Kind)))
+			f.b.WriteString(" kind=" + quoteWord(string(a.Kind)))
 		}
 		if a.Zone != "" {
 			f.b.WriteString(" zone=" + wordWith(a.Zone, "/"))
@@ -133,7 +133,7 @@ func freeHandle(a earshot.Author, mark, self string, id earshot.Identity, taken 
 		return self
 	}
 	h := string(a.ID)
-	if h == "" || wordWith(h, "") != h || named(h) != a.Name {
+	if h == "" || wordWith(h, "") != h || nameOfHandle(h) != a.Name {
 		h = handleOf(a.Name)
 	}
 	free := h
@@ -163,9 +163,9 @@ func handleOf(name string) string {
 	return "someone"
 }
 
-// named is the name of an author who has only a handle: the handle with a capital,
+// nameOfHandle returns the name of an author who has only a handle: the handle with a capital,
 // so that ids and names differ in a case.
-func named(handle string) string {
+func nameOfHandle(handle string) string {
 	r, n := utf8.DecodeRuneInString(handle)
 	return string(unicode.ToUpper(r)) + handle[n:]
 }

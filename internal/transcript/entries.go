@@ -7,21 +7,21 @@ type entry struct {
 	line   int
 	head   string
 	more   []string // further lines of its text
-	extras []extra
+	extras []extraLine
 }
 
-// An extra is a line such as "  + file a.png", with the further lines of its
+// An extraLine is a line such as "  + file a.png", with the further lines of its
 // text.
-type extra struct {
+type extraLine struct {
 	line int
 	s    string
 	more []string
 }
 
-// entries groups the lines of a section. Empty lines and comments between entries
+// groupEntries groups the lines of a section. Empty lines and comments between entries
 // are dropped; an empty line above an indented one belongs to the text. The further
 // lines of a + line's text are indented by six spaces.
-func entries(s section) ([]entry, error) {
+func groupEntries(s section) ([]entry, error) {
 	var list []entry
 	blank := 0
 	for i, l := range s.body {
@@ -57,7 +57,7 @@ func entries(s section) ([]entry, error) {
 				return nil, &Error{n, "a + line belongs to a message, and there is none above"}
 			}
 			e := &list[len(list)-1]
-			e.extras = append(e.extras, extra{line: n, s: strings.TrimPrefix(trimmed, "+ ")})
+			e.extras = append(e.extras, extraLine{line: n, s: strings.TrimPrefix(trimmed, "+ ")})
 		case strings.HasPrefix(l, "#"):
 		case l[0] == ' ' || l[0] == '\t':
 			return nil, &Error{n, "indent the further lines of a text by four spaces"}
@@ -76,7 +76,7 @@ func furtherLine(n int, l string) (string, error) {
 		return l, nil
 	}
 	x := &scanner{line: n, s: l}
-	if l = x.rest(); x.err != nil {
+	if l = x.readRest(); x.err != nil {
 		return "", x.err
 	}
 	return l, nil

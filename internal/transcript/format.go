@@ -50,7 +50,7 @@ func formatGiven(b *strings.Builder, c Case) {
 		b.WriteByte('\n')
 	}
 	for _, v := range in.Coverage {
-		b.WriteString("coverage " + word(string(v.State)))
+		b.WriteString("coverage " + quoteWord(string(v.State)))
 		f.thread(v.Thread)
 		f.time(" from=", v.From)
 		f.time(" to=", v.To)
@@ -61,12 +61,12 @@ func formatGiven(b *strings.Builder, c Case) {
 		}
 	}
 	if len(in.Attach) > 0 {
-		b.WriteString("attach " + words(in.Attach) + "\n")
+		b.WriteString("attach " + quoteWords(in.Attach) + "\n")
 	}
 	f.fileTokens(in.FileTokens)
 	writeRecalled(b, in.Recalled)
 	if in.Anchor != "" {
-		b.WriteString("anchor " + word(string(in.Anchor)) + "\n")
+		b.WriteString("anchor " + quoteWord(string(in.Anchor)) + "\n")
 	}
 }
 
@@ -79,7 +79,7 @@ func (f *formatter) text(key, text string) {
 
 func (f *formatter) thread(id earshot.MessageID) {
 	if id != "" {
-		f.b.WriteString(" >" + word(string(id)))
+		f.b.WriteString(" >" + quoteWord(string(id)))
 	}
 }
 

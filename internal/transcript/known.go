@@ -13,14 +13,14 @@ import (
 // thread reads an optional " >m1".
 func (x *scanner) thread() earshot.MessageID {
 	if x.accept(" >") {
-		return earshot.MessageID(x.word("an id"))
+		return earshot.MessageID(x.readWord("an id"))
 	}
 	return ""
 }
 
-// stored reads ">m1 count=190 from=… to=…".
-func (r *reader) stored(x *scanner, _ entry) {
-	s := assemble.Stored{Thread: x.thread()}
+// readStored reads ">m1 count=190 from=… to=…".
+func (r *reader) readStored(x *scanner, _ entry) {
+	s := assemble.StoredCount{Thread: x.thread()}
 	x.fields(map[string]func(){
 		"count": func() { s.Count = int(x.integer("count")) },
 		"from":  func() { s.From = x.time(r.date) },
@@ -32,7 +32,7 @@ func (r *reader) stored(x *scanner, _ entry) {
 // coverage reads "missing >m1 from=… to=…: why".
 func (r *reader) coverage(x *scanner, e entry) {
 	x.spaces()
-	c := earshot.Coverage{State: earshot.CoverageState(x.word("known, missing or stale"))}
+	c := earshot.Coverage{State: earshot.CoverageState(x.readWord("known, missing or stale"))}
 	c.Thread = x.thread()
 	x.fields(map[string]func(){
 		"from": func() { c.From = x.time(r.date) },
@@ -45,7 +45,7 @@ func (r *reader) coverage(x *scanner, e entry) {
 // attach reads "F1,F2".
 func (r *reader) attach(x *scanner, _ entry) {
 	x.spaces()
-	r.in.Attach = typed[earshot.ArtifactID](x.words("a file's id"))
+	r.in.Attach = convertIDs[earshot.ArtifactID](x.readWords("a file's id"))
 }
 
 // fileTokens reads "F1=1105,F2=85".
@@ -53,7 +53,7 @@ func (r *reader) fileTokens(x *scanner, _ entry) {
 	x.spaces()
 	r.in.FileTokens = map[earshot.ArtifactID]int{}
 	for more := true; more && x.err == nil; more = x.accept(",") {
-		id := earshot.ArtifactID(x.word("a file's id"))
+		id := earshot.ArtifactID(x.readWord("a file's id"))
 		if _, ok := r.in.FileTokens[id]; ok {
 			x.fail("%s stands twice", id)
 		}
@@ -64,12 +64,12 @@ func (r *reader) fileTokens(x *scanner, _ entry) {
 	}
 }
 
-// recalled reads what search found, best first, with score, cover and parts:
+// readRecalled reads what search found, best first, with score, cover and parts:
 // "m3=23.3/0.5(recency=3.3,words=20),m7=12". Without a score it is 0.
-func (r *reader) recalled(x *scanner, _ entry) {
+func (r *reader) readRecalled(x *scanner, _ entry) {
 	x.spaces()
 	for more := true; more && x.err == nil; more = x.accept(",") {
-		v := assemble.Recalled{ID: earshot.MessageID(x.word("an id"))}
+		v := assemble.RecalledMessage{ID: earshot.MessageID(x.readWord("an id"))}
 		if x.accept("=") {
 			v.Score = x.number("a score")
 		}
@@ -79,14 +79,14 @@ func (r *reader) recalled(x *scanner, _ entry) {
 		if x.accept("(") {
 			v.Parts = map[string]float64{}
 			for more := true; more && x.err == nil; more = x.accept(",") {
-				name := x.word("a part's name")
+				name := x.readWord("a part's name")
 				if !x.accept("=") {
 					x.fail("a part of a score has no value: %q", name)
 				}
 				v.Parts[name] = x.number("a part")
 			}
 			if !x.accept(")") {
-				x.fail("a ) is missing at %q", x.left())
+				x.fail("a ) is missing at %q", x.remaining())
 			}
 		}
 		r.in.Recalled = append(r.in.Recalled, v)
@@ -94,10 +94,10 @@ func (r *reader) recalled(x *scanner, _ entry) {
 }
 
 // writeRecalled writes what search found, in one line.
-func writeRecalled(b *strings.Builder, list []assemble.Recalled) {
+func writeRecalled(b *strings.Builder, list []assemble.RecalledMessage) {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	for i, v := range list {
-		b.WriteString(map[bool]string{true: "recalled ", false: ","}[i == 0] + word(string(v.ID)))
+		b.WriteString(map[bool]string{true: "recalled ", false: ","}[i == 0] + quoteWord(string(v.ID)))
 		if v.Score != 0 {
 			b.WriteString("=" + number(v.Score))
 		}
@@ -105,7 +105,7 @@ func writeRecalled(b *strings.Builder, list []assemble.Recalled) {
 			b.WriteString("/" + number(v.Cover))
 		}
 		for j, name := range slices.Sorted(maps.Keys(v.Parts)) {
-			b.WriteString(map[bool]string{true: "(", false: ","}[j == 0] + word(name) + "=" + number(v.Parts[name]))
+			b.WriteString(map[bool]string{true: "(", false: ","}[j == 0] + quoteWord(name) + "=" + number(v.Parts[name]))
 		}
 		if len(v.Parts) > 0 {
 			b.WriteByte(')')
@@ -123,7 +123,7 @@ func (f *formatter) fileTokens(tokens map[earshot.ArtifactID]int) {
 	}
 	var list []string
 	for _, id := range slices.Sorted(maps.Keys(tokens)) {
-		list = append(list, word(string(id))+"="+strconv.Itoa(tokens[id]))
+		list = append(list, quoteWord(string(id))+"="+strconv.Itoa(tokens[id]))
 	}
 	f.b.WriteString("file_tokens " + strings.Join(list, ",") + "\n")
 }

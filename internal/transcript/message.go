@@ -13,13 +13,13 @@ func (r *reader) message(x *scanner, e entry) {
 	var m earshot.Message
 	m.Time = x.time(r.date)
 	x.spaces()
-	m.ID = earshot.MessageID(x.word("an id"))
+	m.ID = earshot.MessageID(x.readWord("an id"))
 	x.spaces()
-	m.Author = r.who(x)
+	m.Author = r.readAuthor(x)
 	m.Seq = nextSeq(r.seq, len(r.in.Messages) == 0)
-	for x.err == nil && !strings.HasPrefix(x.left(), ":") {
+	for x.err == nil && !strings.HasPrefix(x.remaining(), ":") {
 		if !x.spaces() {
-			x.fail("a colon is missing before the text at %q", x.left())
+			x.fail("a colon is missing before the text at %q", x.remaining())
 		}
 		r.mark(x, &m)
 	}
@@ -36,8 +36,8 @@ func (x *scanner) extras(e entry, read func(y *scanner, kind string, more []stri
 		y := &scanner{line: extra.line, s: extra.s}
 		kind := y.take(func(c rune) bool { return 'a' <= c && c <= 'z' })
 		read(y, kind, extra.more)
-		if !y.done() {
-			y.fail("something is left at the end of the line: %q", y.left())
+		if !y.atEnd() {
+			y.fail("something is left at the end of the line: %q", y.remaining())
 		}
 		if y.err != nil && x.err == nil {
 			x.err = y.err
@@ -58,9 +58,9 @@ func nextSeq(last int64, first bool) int64 {
 func (r *reader) mark(x *scanner, m *earshot.Message) {
 	switch {
 	case x.accept(">"):
-		m.Thread = earshot.MessageID(x.word("a thread's id"))
+		m.Thread = earshot.MessageID(x.readWord("a thread's id"))
 	case x.accept("~"):
-		m.ReplyTo = earshot.MessageID(x.word("an id"))
+		m.ReplyTo = earshot.MessageID(x.readWord("an id"))
 	case x.accept("edited="):
 		m.Edited = x.time(r.date)
 	case x.accept("deleted"):
@@ -70,18 +70,18 @@ func (r *reader) mark(x *scanner, m *earshot.Message) {
 	case x.accept("tokens="):
 		m.Tokens = int(x.integer("tokens"))
 	case x.accept("mentions="):
-		m.Mentions = typed[earshot.AuthorID](x.words("an id"))
+		m.Mentions = convertIDs[earshot.AuthorID](x.readWords("an id"))
 	case x.accept("reactions="):
 		m.Reactions = nil
 		for more := true; more && x.err == nil; more = x.accept(",") {
-			v := earshot.Reaction{Name: x.word("a reaction"), Count: 1}
+			v := earshot.Reaction{Name: x.readWord("a reaction"), Count: 1}
 			if x.accept("*") {
 				v.Count = int(x.integer("a count"))
 			}
 			m.Reactions = append(m.Reactions, v)
 		}
 	default:
-		x.fail("not understood: %q; behind an author stand >thread ~reply edited= deleted seq= tokens= mentions= reactions=, then a colon", x.left())
+		x.fail("not understood: %q; behind an author stand >thread ~reply edited= deleted seq= tokens= mentions= reactions=, then a colon", x.remaining())
 	}
 }
 
@@ -91,12 +91,12 @@ func (r *reader) mark(x *scanner, m *earshot.Message) {
 func (r *reader) extra(x *scanner, m *earshot.Message, kind string, more []string) {
 	switch kind {
 	case "forward", "link", "app":
-		m.Shared = append(m.Shared, r.shared(x, earshot.SharedKind(kind), more))
+		m.Shared = append(m.Shared, r.readShared(x, earshot.SharedKind(kind), more))
 		return
 	case "shared":
 		x.spaces()
-		own := earshot.SharedKind(x.word("a kind"))
-		m.Shared = append(m.Shared, r.shared(x, own, more))
+		own := earshot.SharedKind(x.readWord("a kind"))
+		m.Shared = append(m.Shared, r.readShared(x, own, more))
 		return
 	}
 	if len(more) > 0 {
@@ -105,13 +105,13 @@ func (r *reader) extra(x *scanner, m *earshot.Message, kind string, more []strin
 	x.spaces()
 	switch kind {
 	case "file":
-		f := earshot.File{Name: x.word("a file's name")}
+		f := earshot.File{Name: x.readWord("a file's name")}
 		f.ID = earshot.ArtifactID(f.Name)
 		x.fields(map[string]func(){
-			"id":     func() { f.ID = earshot.ArtifactID(x.word("an id")) },
+			"id":     func() { f.ID = earshot.ArtifactID(x.readWord("an id")) },
 			"type":   func() { f.Type = x.wordWith("a media type", "/") },
 			"size":   func() { f.Size = x.integer("size") },
-			"sha256": func() { f.SHA256 = x.word("a hash") },
+			"sha256": func() { f.SHA256 = x.readWord("a hash") },
 		})
 		m.Files = append(m.Files, f)
 	case "replies":
@@ -125,16 +125,16 @@ func (r *reader) extra(x *scanner, m *earshot.Message, kind string, more []strin
 		})
 		m.Replies = a
 	default:
-		x.fail("not understood: %q; a + line is a file or replies, or a forward, link or app that is quoted", kind+x.left())
+		x.fail("not understood: %q; a + line is a file or replies, or a forward, link or app that is quoted", kind+x.remaining())
 	}
 }
 
-// shared reads `author=Erin id=U9 place=#support time=17:20: text`.
-func (r *reader) shared(x *scanner, kind earshot.SharedKind, more []string) earshot.Shared {
-	s := earshot.Shared{Kind: kind}
+// readShared reads `author=Erin id=U9 place=#support time=17:20: text`.
+func (r *reader) readShared(x *scanner, kind earshot.SharedKind, more []string) earshot.SharedContent {
+	s := earshot.SharedContent{Kind: kind}
 	x.fields(map[string]func(){
-		"author": func() { s.Author = x.word("a name") },
-		"id":     func() { s.ID = earshot.AuthorID(x.word("an id")) },
+		"author": func() { s.Author = x.readWord("a name") },
+		"id":     func() { s.ID = earshot.AuthorID(x.readWord("an id")) },
 		"place":  func() { s.Place = x.wordWith("a place", placeSigns) },
 		"time":   func() { s.Time = x.time(r.date) },
 	})
@@ -153,12 +153,12 @@ func (f *formatter) message(m *earshot.Message) {
 		f.date = d
 		fmt.Fprintf(b, "date %s\n", d)
 	}
-	fmt.Fprintf(b, "%s %s %s", timeText(m.Time, f.date), word(string(m.ID)), f.handles[m.Author])
+	fmt.Fprintf(b, "%s %s %s", timeText(m.Time, f.date), quoteWord(string(m.ID)), f.handles[m.Author])
 	if m.Thread != "" {
-		b.WriteString(" >" + word(string(m.Thread)))
+		b.WriteString(" >" + quoteWord(string(m.Thread)))
 	}
 	if m.ReplyTo != "" {
-		b.WriteString(" ~" + word(string(m.ReplyTo)))
+		b.WriteString(" ~" + quoteWord(string(m.ReplyTo)))
 	}
 	f.time(" edited=", m.Edited)
 	if m.Deleted {
@@ -170,29 +170,29 @@ func (f *formatter) message(m *earshot.Message) {
 	f.seq, f.first = m.Seq, false
 	f.number(" tokens=", int64(m.Tokens))
 	if len(m.Mentions) > 0 {
-		b.WriteString(" mentions=" + words(m.Mentions))
+		b.WriteString(" mentions=" + quoteWords(m.Mentions))
 	}
 	for i, v := range m.Reactions {
-		b.WriteString(map[bool]string{true: " reactions=", false: ","}[i == 0] + word(v.Name))
+		b.WriteString(map[bool]string{true: " reactions=", false: ","}[i == 0] + quoteWord(v.Name))
 		if v.Count != 1 {
 			b.WriteString("*" + strconv.Itoa(v.Count))
 		}
 	}
 	writeLines(b, m.Text)
 	for _, v := range m.Shared {
-		f.shared(v)
+		f.writeShared(v)
 	}
 	for _, v := range m.Files {
-		b.WriteString("  + file " + word(v.Name))
+		b.WriteString("  + file " + quoteWord(v.Name))
 		if string(v.ID) != v.Name {
-			b.WriteString(" id=" + word(string(v.ID)))
+			b.WriteString(" id=" + quoteWord(string(v.ID)))
 		}
 		if v.Type != "" {
 			b.WriteString(" type=" + wordWith(v.Type, "/"))
 		}
 		f.number(" size=", v.Size)
 		if v.SHA256 != "" {
-			b.WriteString(" sha256=" + word(v.SHA256))
+			b.WriteString(" sha256=" + quoteWord(v.SHA256))
 		}
 		b.WriteByte('\n')
 	}
@@ -204,19 +204,19 @@ func (f *formatter) message(m *earshot.Message) {
 	}
 }
 
-// shared writes what a message quotes.
-func (f *formatter) shared(s earshot.Shared) {
+// writeShared writes what a message quotes.
+func (f *formatter) writeShared(s earshot.SharedContent) {
 	switch s.Kind {
 	case earshot.Forward, earshot.Link, earshot.AppQuote:
 		f.b.WriteString("  + " + string(s.Kind))
 	default:
-		f.b.WriteString("  + shared " + word(string(s.Kind)))
+		f.b.WriteString("  + shared " + quoteWord(string(s.Kind)))
 	}
 	if s.Author != "" {
-		f.b.WriteString(" author=" + word(s.Author))
+		f.b.WriteString(" author=" + quoteWord(s.Author))
 	}
 	if s.ID != "" {
-		f.b.WriteString(" id=" + word(string(s.ID)))
+		f.b.WriteString(" id=" + quoteWord(string(s.ID)))
 	}
 	if s.Place != "" {
 		f.b.WriteString(" place=" + wordWith(s.Place, placeSigns))

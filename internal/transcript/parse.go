@@ -30,7 +30,7 @@ type reader struct {
 
 // parseGiven reads the section given: the input.
 func parseGiven(s section, c *Case) error {
-	list, err := entries(s)
+	list, err := groupEntries(s)
 	if err != nil {
 		return err
 	}
@@ -82,14 +82,14 @@ func (r *reader) entry(x *scanner, e entry) {
 	if x.err == nil {
 		read.line(r, x, e)
 	}
-	if !x.done() {
-		x.fail("something is left at the end of the line: %q", x.left())
+	if !x.atEnd() {
+		x.fail("something is left at the end of the line: %q", x.remaining())
 	}
 }
 
-// A key is how a line that begins with a key word is read; other lines are
+// A keywordParser is how a line that begins with a key word is read; other lines are
 // messages.
-type key struct {
+type keywordParser struct {
 	line   func(*reader, *scanner, entry)
 	many   bool // may stand more than once
 	text   bool // ends in a text, which may have further lines
@@ -97,13 +97,13 @@ type key struct {
 }
 
 // keys are all keys. They are set in init because reading a key uses them.
-var keys map[string]key
+var keys map[string]keywordParser
 
 func init() {
-	keys = map[string]key{
+	keys = map[string]keywordParser{
 		"policy":       {line: (*reader).policy},
 		"budget":       {line: (*reader).budget},
-		"counter":      {line: func(r *reader, x *scanner, _ entry) { r.c.Counter = x.rest() }},
+		"counter":      {line: func(r *reader, x *scanner, _ entry) { r.c.Counter = x.readRest() }},
 		"instructions": {line: func(r *reader, x *scanner, e entry) { r.in.Instructions = x.text(e.more) }, text: true},
 		"zone":         {line: func(r *reader, x *scanner, _ entry) { x.spaces(); r.in.Zone = x.wordWith("a zone", "/") }},
 		"identity":     {line: (*reader).identity},
@@ -115,14 +115,14 @@ func init() {
 		"state":        {line: (*reader).state, many: true},
 		"summary":      {line: (*reader).summary, text: true},
 		"session":      {line: (*reader).session, many: true, text: true, extras: true},
-		"named":        {line: (*reader).named, many: true},
-		"attached":     {line: (*reader).attached, many: true},
-		"stored":       {line: (*reader).stored, many: true},
+		"named":        {line: (*reader).readName, many: true},
+		"attached":     {line: (*reader).readAttached, many: true},
+		"stored":       {line: (*reader).readStored, many: true},
 		"coverage":     {line: (*reader).coverage, many: true, text: true},
 		"attach":       {line: (*reader).attach},
 		"file_tokens":  {line: (*reader).fileTokens},
-		"recalled":     {line: (*reader).recalled},
-		"anchor":       {line: func(r *reader, x *scanner, _ entry) { x.spaces(); r.in.Anchor = earshot.MessageID(x.word("an id")) }},
+		"recalled":     {line: (*reader).readRecalled},
+		"anchor":       {line: func(r *reader, x *scanner, _ entry) { x.spaces(); r.in.Anchor = earshot.MessageID(x.readWord("an id")) }},
 	}
 }
 
@@ -143,7 +143,7 @@ func firstWord(s string) string {
 
 func (r *reader) day(x *scanner, _ entry) {
 	x.spaces()
-	d := x.word("a date")
+	d := x.readWord("a date")
 	if _, err := earshot.ParseTime(d + "T00:00:00Z"); err != nil || len(d) != len(defaultDate) {
 		x.fail("%q is no date; write 2026-03-02", d)
 		return

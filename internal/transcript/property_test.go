@@ -80,9 +80,9 @@ func zone() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.SampledFrom([]string{"UTC", "Europe/Berlin", "Etc/GMT+5", "America/Argentina/Buenos_Aires"}), text())
 }
 
-func shared() *rapid.Generator[earshot.Shared] {
-	return rapid.Custom(func(t *rapid.T) earshot.Shared {
-		return earshot.Shared{
+func shared() *rapid.Generator[earshot.SharedContent] {
+	return rapid.Custom(func(t *rapid.T) earshot.SharedContent {
+		return earshot.SharedContent{
 			Kind: kind(earshot.Forward, earshot.Link, earshot.AppQuote, "shared", "file", "replies").Draw(t, "shared kind"),
 			ID:   id[earshot.AuthorID]().Draw(t, "shared id"), Author: text().Draw(t, "shared author"),
 			Place: rapid.OneOf(rapid.SampledFrom([]string{"#support", "example.com", "#", "/", "##/"}), text()).Draw(t, "place"),
@@ -185,7 +185,7 @@ func input() *rapid.Generator[assemble.Input] {
 			c.Summary = &earshot.Summary{Text: text().Draw(t, "summary text"), From: instant().Draw(t, "from"), To: instant().Draw(t, "to"), Turns: rapid.IntRange(0, 2).Draw(t, "turns")}
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "shown") {
-			c.Shown = append(c.Shown, earshot.Shown{ID: id[earshot.MessageID]().Draw(t, "shown id"), Revision: instant().Draw(t, "revision")})
+			c.Shown = append(c.Shown, earshot.ShownRevision{ID: id[earshot.MessageID]().Draw(t, "shown id"), Revision: instant().Draw(t, "revision")})
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "answers") {
 			c.Turns = append(c.Turns, earshot.Answer{Anchor: id[earshot.MessageID]().Draw(t, "of"), Replies: rapid.SliceOfN(id[earshot.MessageID](), 0, 2).Draw(t, "replies")})
@@ -194,20 +194,20 @@ func input() *rapid.Generator[assemble.Input] {
 			c.Session = append(c.Session, sessionEntry().Draw(t, "entry"))
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "attached") {
-			c.Attached = append(c.Attached, earshot.Attached{ID: id[earshot.ArtifactID]().Draw(t, "attached id"), SHA256: text().Draw(t, "sha"), Turn: rapid.IntRange(0, 2).Draw(t, "turn"), Tokens: rapid.IntRange(-1, 2).Draw(t, "attached tokens")})
+			c.Attached = append(c.Attached, earshot.AttachedFile{ID: id[earshot.ArtifactID]().Draw(t, "attached id"), SHA256: text().Draw(t, "sha"), Turn: rapid.IntRange(0, 2).Draw(t, "turn"), Tokens: rapid.IntRange(-1, 2).Draw(t, "attached tokens")})
 		}
 		c.Form = kind[assemble.Frame]("", assemble.Log, assemble.Plain).Draw(t, "form")
 		for range rapid.IntRange(0, 2).Draw(t, "names") {
-			c.Names = append(c.Names, earshot.Named{ID: id[earshot.AuthorID]().Draw(t, "named id"), Name: text().Draw(t, "named")})
+			c.Names = append(c.Names, earshot.SessionName{ID: id[earshot.AuthorID]().Draw(t, "named id"), Name: text().Draw(t, "named")})
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "recalled") {
-			in.Recalled = append(in.Recalled, assemble.Recalled{ID: id[earshot.MessageID]().Draw(t, "recalled id"), Score: score().Draw(t, "score"), Cover: score().Draw(t, "cover")})
+			in.Recalled = append(in.Recalled, assemble.RecalledMessage{ID: id[earshot.MessageID]().Draw(t, "recalled id"), Score: score().Draw(t, "score"), Cover: score().Draw(t, "cover")})
 			if parts := rapid.MapOfN(text(), score(), 1, 2).Draw(t, "parts"); rapid.Bool().Draw(t, "told") {
 				in.Recalled[len(in.Recalled)-1].Parts = parts
 			}
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "stored") {
-			in.Stored = append(in.Stored, assemble.Stored{Thread: id[earshot.MessageID]().Draw(t, "of"), Count: rapid.IntRange(0, 2).Draw(t, "count"), From: instant().Draw(t, "from"), To: instant().Draw(t, "to")})
+			in.Stored = append(in.Stored, assemble.StoredCount{Thread: id[earshot.MessageID]().Draw(t, "of"), Count: rapid.IntRange(0, 2).Draw(t, "count"), From: instant().Draw(t, "from"), To: instant().Draw(t, "to")})
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "coverage") {
 			in.Coverage = append(in.Coverage, earshot.Coverage{

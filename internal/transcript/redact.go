@@ -29,7 +29,7 @@ import (
 // Every text is redacted unless a rule below keeps it, also those in fields that do
 // not exist yet.
 func Redact(in assemble.Input) assemble.Input {
-	r := &redactor{words: worder{counter: in.Counter, made: map[shape]string{}}}
+	r := &redactor{words: nonsenseWords{counter: in.Counter, made: map[wordShape]string{}}}
 	r.collect(in)
 	counter := in.Counter
 	in.Counter = nil
@@ -42,8 +42,8 @@ func Redact(in assemble.Input) assemble.Input {
 
 // A redactor holds what the names and the ids of one input become.
 type redactor struct {
-	ids   [classes]labels
-	words worder
+	ids   [classes]labelMap
+	words nonsenseWords
 	at    earshot.Time // of the question
 }
 
@@ -67,18 +67,18 @@ const (
 
 // forms write the nth name of each class.
 var forms = [classes]func(n int) string{
-	messageIDs: numbered("m%03d"), authorIDs: numbered("U%d"), artifactIDs: numbered("F%d"), channelIDs: numbered("C%d"),
-	workspaceIDs: numbered("T%d"), callIDs: numbered("call_%d"), files: numbered("file-%d"), sums: numbered("%064x"),
-	emoji: numbered("emoji_%d"), places: numbered("place-%d"),
-	people: lettered("Person "), programs: lettered("App "), systems: lettered("System "),
+	messageIDs: numberNames("m%03d"), authorIDs: numberNames("U%d"), artifactIDs: numberNames("F%d"), channelIDs: numberNames("C%d"),
+	workspaceIDs: numberNames("T%d"), callIDs: numberNames("call_%d"), files: numberNames("file-%d"), sums: numberNames("%064x"),
+	emoji: numberNames("emoji_%d"), places: numberNames("place-%d"),
+	people: letterNames("Person "), programs: letterNames("App "), systems: letterNames("System "),
 }
 
-func numbered(format string) func(int) string {
+func numberNames(format string) func(int) string {
 	return func(n int) string { return fmt.Sprintf(format, n) }
 }
 
-// lettered names A to Z, then AA, AB and so on.
-func lettered(before string) func(int) string {
+// letterNames names A to Z, then AA, AB and so on.
+func letterNames(before string) func(int) string {
 	return func(n int) string {
 		s := ""
 		for ; n > 0; n = (n - 1) / 26 {
@@ -88,8 +88,8 @@ func lettered(before string) func(int) string {
 	}
 }
 
-// labels are the names of one class by what they stand for.
-type labels map[string]string
+// labelMap are the names of one class by what they stand for.
+type labelMap map[string]string
 
 // label returns the name of class that stands for s; "" for "".
 func (r *redactor) label(class int, s string) string {
@@ -97,7 +97,7 @@ func (r *redactor) label(class int, s string) string {
 		return ""
 	}
 	if r.ids[class] == nil {
-		r.ids[class] = labels{}
+		r.ids[class] = labelMap{}
 	}
 	if _, ok := r.ids[class][s]; !ok {
 		r.ids[class][s] = forms[class](len(r.ids[class]) + 1)
@@ -380,7 +380,7 @@ func (r *redactor) json(v any) any {
 		}
 		return r.jsonOrText(v)
 	case json.Number:
-		return json.Number(strings.Map(digit, v.String()))
+		return json.Number(strings.Map(replaceDigit, v.String()))
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
@@ -404,8 +404,8 @@ func (r *redactor) json(v any) any {
 	return v
 }
 
-// digit replaces a digit of a JSON number, so that it stays one.
-func digit(c rune) rune {
+// replaceDigit replaces a digit of a JSON number, so that it stays one.
+func replaceDigit(c rune) rune {
 	if c >= '0' && c <= '9' {
 		return '1'
 	}

@@ -33,9 +33,9 @@ func (r *redactor) prose(s string) string {
 		}
 		switch {
 		case group(2) != "":
-			b.WriteString("<@" + group(1) + r.label(authorIDs, group(2)) + r.labelled(people, group(3)) + ">")
+			b.WriteString("<@" + group(1) + r.label(authorIDs, group(2)) + r.writeLabel(people, group(3)) + ">")
 		case group(4) != "":
-			b.WriteString("<#" + r.label(channelIDs, group(4)) + r.labelled(places, group(5)) + ">")
+			b.WriteString("<#" + r.label(channelIDs, group(4)) + r.writeLabel(places, group(5)) + ">")
 		case group(6) != "":
 			b.WriteString("<!" + group(6) + ">")
 		default:
@@ -51,8 +51,8 @@ func (r *redactor) prose(s string) string {
 	return b.String()
 }
 
-// labelled writes the label of a mention with its bar.
-func (r *redactor) labelled(class int, s string) string {
+// writeLabel writes the label of a mention with its bar.
+func (r *redactor) writeLabel(class int, s string) string {
 	if s == "" {
 		return ""
 	}
@@ -63,26 +63,26 @@ func (r *redactor) labelled(class int, s string) string {
 	return "|" + at + r.name(class, strings.TrimPrefix(s[1:], "@"))
 }
 
-// A worder makes words without meaning.
-type worder struct {
+// A nonsenseWords makes words without meaning.
+type nonsenseWords struct {
 	counter assemble.Counter // nil: lengths alone decide
-	made    map[shape]string
+	made    map[wordShape]string
 }
 
-// A shape is all that is kept of a word: its letters and, in text of Latin letters,
+// A wordShape is all that is kept of a word: its letters and, in text of Latin letters,
 // its tokens.
-type shape struct{ letters, tokens int }
+type wordShape struct{ letters, tokens int }
 
 // write writes a text with every word replaced.
-func (w *worder) write(b *strings.Builder, s string) {
+func (w *nonsenseWords) write(b *strings.Builder, s string) {
 	for s != "" {
 		n := 0
-		for n < len(s) && latin(s[n]) {
+		for n < len(s) && isLatin(s[n]) {
 			n++
 		}
 		if n == 0 {
 			c, size := utf8.DecodeRuneInString(s)
-			b.WriteRune(neutral(c))
+			b.WriteRune(replaceRune(c))
 			s = s[size:]
 			continue
 		}
@@ -91,11 +91,11 @@ func (w *worder) write(b *strings.Builder, s string) {
 	}
 }
 
-func latin(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
+func isLatin(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
 // word writes a word for one of Latin letters.
-func (w *worder) word(b *strings.Builder, was string) {
-	of := shape{letters: len(was)}
+func (w *nonsenseWords) word(b *strings.Builder, was string) {
+	of := wordShape{letters: len(was)}
 	if w.counter != nil && len(was) <= maxShaped {
 		of.tokens = w.counter.Count(" " + strings.ToLower(was))
 	}
@@ -124,7 +124,7 @@ const (
 
 // make returns lower-case letters of a shape: the longest easy beginning whose
 // tokens are as many as those of the word.
-func (w *worder) make(of shape) string {
+func (w *nonsenseWords) make(of wordShape) string {
 	n := of.letters
 	best := strings.Repeat(easy, n/len(easy)+1)[:n]
 	if of.tokens == 0 {
@@ -150,8 +150,8 @@ func (w *worder) make(of shape) string {
 // simple are words that are one token, for words that were.
 var simple = strings.Fields(`a la qui amet lorem dolore tempora voluptat`)
 
-// neutral returns what stands for a rune that is no Latin letter.
-func neutral(c rune) rune {
+// replaceRune returns what stands for a rune that is no Latin letter.
+func replaceRune(c rune) rune {
 	switch {
 	case c < utf8.RuneSelf:
 		if '0' <= c && c <= '9' {
@@ -167,17 +167,17 @@ func neutral(c rune) rune {
 	case unicode.Is(unicode.Hangul, c):
 		return '가'
 	case unicode.Is(unicode.Cyrillic, c):
-		return cased(c, 'а', 'А')
+		return copyCase(c, 'а', 'А')
 	case unicode.Is(unicode.Greek, c):
-		return cased(c, 'α', 'Α')
+		return copyCase(c, 'α', 'Α')
 	case unicode.Is(unicode.Arabic, c) && unicode.IsLetter(c):
 		return 'ا'
 	case unicode.Is(unicode.Hebrew, c) && unicode.IsLetter(c):
 		return 'א'
 	case unicode.IsLetter(c):
-		return cased(c, 'é', 'É')
+		return copyCase(c, 'é', 'É')
 	case unicode.IsMark(c):
-		return keep(c, '\u0301', '\ufe0e', '\ufe0f')
+		return keepRune(c, '\u0301', '\ufe0e', '\ufe0f')
 	case unicode.IsNumber(c):
 		return '⁰'
 	case c >= 0x2460 && c <= 0x24FF, c >= 0x1F100 && c <= 0x1F1FF:
@@ -185,20 +185,20 @@ func neutral(c rune) rune {
 	case unicode.Is(unicode.Co, c):
 		return '\ue000'
 	case unicode.Is(unicode.Cf, c):
-		return keep(c, '\u200b', '\u200c', '\u200d', '\u200e', '\u200f', '\u2060', '\ufeff')
+		return keepRune(c, '\u200b', '\u200c', '\u200d', '\u200e', '\u200f', '\u2060', '\ufeff')
 	}
 	return c // punctuation, spaces, pictures
 }
 
-func cased(c, lower, upper rune) rune {
+func copyCase(c, lower, upper rune) rune {
 	if unicode.IsUpper(c) {
 		return upper
 	}
 	return lower
 }
 
-// keep returns c where it is one of kept, else the first of them.
-func keep(c rune, kept ...rune) rune {
+// keepRune returns c where it is one of kept, else the first of them.
+func keepRune(c rune, kept ...rune) rune {
 	for _, k := range kept {
 		if c == k {
 			return c

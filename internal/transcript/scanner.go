@@ -23,8 +23,8 @@ func (x *scanner) fail(format string, args ...any) {
 	}
 }
 
-// left is the part of the line that is not read yet.
-func (x *scanner) left() string {
+// remaining returns the part of the line that is not read yet.
+func (x *scanner) remaining() string {
 	if x.err != nil {
 		return ""
 	}
@@ -33,7 +33,7 @@ func (x *scanner) left() string {
 
 // accept reads s if that comes next, and reports whether it did.
 func (x *scanner) accept(s string) bool {
-	if !strings.HasPrefix(x.left(), s) {
+	if !strings.HasPrefix(x.remaining(), s) {
 		return false
 	}
 	x.at += len(s)
@@ -49,9 +49,9 @@ func (x *scanner) spaces() bool {
 	return found
 }
 
-// done reports whether nothing is left but spaces and a comment.
-func (x *scanner) done() bool {
-	l := x.left()
+// atEnd reports whether nothing is left but spaces and a comment.
+func (x *scanner) atEnd() bool {
+	l := x.remaining()
 	if i := commentAt(l); i >= 0 {
 		l = l[:i]
 	}
@@ -60,7 +60,7 @@ func (x *scanner) done() bool {
 
 // take reads the longest run of runes for which fits is true.
 func (x *scanner) take(fits func(rune) bool) string {
-	l := x.left()
+	l := x.remaining()
 	n := strings.IndexFunc(l, func(r rune) bool { return !fits(r) })
 	if n < 0 {
 		n = len(l)
@@ -71,33 +71,33 @@ func (x *scanner) take(fits func(rune) bool) string {
 	return l[:n]
 }
 
-// word reads a word, bare or quoted. what is the expected thing, for the error.
-func (x *scanner) word(what string) string { return x.wordWith(what, "") }
+// readWord reads a word, bare or quoted. what is the expected thing, for the error.
+func (x *scanner) readWord(what string) string { return x.wordWith(what, "") }
 
 // wordWith is word, where a bare word may have the characters of extra too.
 func (x *scanner) wordWith(what, extra string) string {
-	if strings.HasPrefix(x.left(), `"`) {
-		return x.quoted()
+	if strings.HasPrefix(x.remaining(), `"`) {
+		return x.readQuoted()
 	}
-	w := x.take(func(r rune) bool { return bare(r) || strings.ContainsRune(extra, r) })
+	w := x.take(func(r rune) bool { return isBare(r) || strings.ContainsRune(extra, r) })
 	if w == "" {
-		x.fail("%s is missing at %q", what, x.left())
+		x.fail("%s is missing at %q", what, x.remaining())
 	}
 	return w
 }
 
-// words reads words with commas between.
-func (x *scanner) words(what string) []string {
-	list := []string{x.word(what)}
+// readWords reads words with commas between.
+func (x *scanner) readWords(what string) []string {
+	list := []string{x.readWord(what)}
 	for x.accept(",") {
-		list = append(list, x.word(what))
+		list = append(list, x.readWord(what))
 	}
 	return list
 }
 
-// quoted reads a JSON string.
-func (x *scanner) quoted() string {
-	l := x.left()
+// readQuoted reads a JSON string.
+func (x *scanner) readQuoted() string {
+	l := x.remaining()
 	end := 1
 	for end < len(l) && l[end] != '"' {
 		if l[end] == '\\' {
@@ -118,17 +118,17 @@ func (x *scanner) quoted() string {
 	return s
 }
 
-// rest reads a text to the end of the line: plain, up to a comment, or quoted.
-func (x *scanner) rest() string {
+// readRest reads a text to the end of the line: plain, up to a comment, or quoted.
+func (x *scanner) readRest() string {
 	x.spaces()
-	if strings.HasPrefix(x.left(), `"`) {
-		s := x.quoted()
-		if !x.done() {
-			x.fail("something stands behind a quoted text: %q", x.left())
+	if strings.HasPrefix(x.remaining(), `"`) {
+		s := x.readQuoted()
+		if !x.atEnd() {
+			x.fail("something stands behind a quoted text: %q", x.remaining())
 		}
 		return s
 	}
-	l := x.left()
+	l := x.remaining()
 	if i := commentAt(l); i >= 0 {
 		l = l[:i]
 	}
@@ -138,7 +138,7 @@ func (x *scanner) rest() string {
 
 // integer reads a whole number.
 func (x *scanner) integer(what string) int64 {
-	w := x.word(what)
+	w := x.readWord(what)
 	n, err := strconv.ParseInt(w, 10, 64)
 	if err != nil {
 		x.fail("%s is not a whole number: %q", what, w)
@@ -148,7 +148,7 @@ func (x *scanner) integer(what string) int64 {
 
 // number reads a number that need not be whole.
 func (x *scanner) number(what string) float64 {
-	w := x.word(what)
+	w := x.readWord(what)
 	n, err := strconv.ParseFloat(w, 64)
 	if err != nil {
 		x.fail("%s is not a number: %q", what, w)
@@ -160,16 +160,16 @@ func (x *scanner) number(what string) float64 {
 // which stand below.
 func (x *scanner) text(more []string) string {
 	if !x.accept(":") {
-		x.fail("a colon and a text are missing at %q", x.left())
+		x.fail("a colon and a text are missing at %q", x.remaining())
 		return ""
 	}
-	lines := []string{x.rest()}
+	lines := []string{x.readRest()}
 	return strings.Join(append(lines, more...), "\n")
 }
 
 // maybeText is text, which may be absent.
 func (x *scanner) maybeText(more []string) string {
-	if strings.HasPrefix(x.left(), ":") {
+	if strings.HasPrefix(x.remaining(), ":") {
 		return x.text(more)
 	}
 	if len(more) > 0 {
@@ -181,16 +181,16 @@ func (x *scanner) maybeText(more []string) string {
 // fields reads "key=value" pairs up to a colon or the end of the line.
 func (x *scanner) fields(read map[string]func()) {
 	seen := map[string]bool{}
-	for x.err == nil && !strings.HasPrefix(x.left(), ":") && !x.done() {
+	for x.err == nil && !strings.HasPrefix(x.remaining(), ":") && !x.atEnd() {
 		if !x.spaces() {
-			x.fail("a space is missing at %q", x.left())
+			x.fail("a space is missing at %q", x.remaining())
 			return
 		}
 		name := x.take(func(c rune) bool { return 'a' <= c && c <= 'z' || c == '_' || '0' <= c && c <= '9' })
 		f, ok := read[name]
 		switch {
 		case !ok || !x.accept("="):
-			x.fail("not understood: %q", name+x.left())
+			x.fail("not understood: %q", name+x.remaining())
 		case seen[name]:
 			x.fail("%s stands twice", name)
 		default:
@@ -200,8 +200,8 @@ func (x *scanner) fields(read map[string]func()) {
 	}
 }
 
-// typed converts words to ids.
-func typed[T ~string](words []string) []T {
+// convertIDs converts words to ids.
+func convertIDs[T ~string](words []string) []T {
 	var ids []T
 	for _, w := range words {
 		ids = append(ids, T(w))

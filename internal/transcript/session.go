@@ -15,20 +15,20 @@ import (
 //	session tool call=c1: {"results":[]}
 func (r *reader) session(x *scanner, e entry) {
 	x.spaces()
-	s := earshot.SessionEntry{Role: earshot.Role(x.word("a role"))}
-	for x.err == nil && !strings.HasPrefix(x.left(), ":") {
+	s := earshot.SessionEntry{Role: earshot.Role(x.readWord("a role"))}
+	for x.err == nil && !strings.HasPrefix(x.remaining(), ":") {
 		if !x.spaces() {
-			x.fail("a colon is missing before the text at %q", x.left())
+			x.fail("a colon is missing before the text at %q", x.remaining())
 		}
 		switch {
 		case x.accept("media="):
-			s.Media = typed[earshot.ArtifactID](x.words("a file's id"))
+			s.Media = convertIDs[earshot.ArtifactID](x.readWords("a file's id"))
 		case x.accept("call="):
-			s.Call = x.word("a call's id")
+			s.Call = x.readWord("a call's id")
 		case x.accept("failed"):
 			s.Failed = true
 		default:
-			x.fail("not understood: %q; behind a role stand media= call= failed, then a colon", x.left())
+			x.fail("not understood: %q; behind a role stand media= call= failed, then a colon", x.remaining())
 		}
 	}
 	s.Text = x.text(e.more)
@@ -36,9 +36,9 @@ func (r *reader) session(x *scanner, e entry) {
 		switch kind {
 		case "call":
 			y.spaces()
-			c := earshot.Call{ID: y.word("a call's id")}
+			c := earshot.Call{ID: y.readWord("a call's id")}
 			y.spaces()
-			c.Name = y.word("a tool's name")
+			c.Name = y.readWord("a tool's name")
 			c.Args = y.maybeText(more)
 			s.Calls = append(s.Calls, c)
 		case "opaque":
@@ -47,49 +47,49 @@ func (r *reader) session(x *scanner, e entry) {
 			}
 			s.Opaque = y.text(more)
 		default:
-			y.fail("not understood: %q; a + line of a session is a call or opaque", kind+y.left())
+			y.fail("not understood: %q; a + line of a session is a call or opaque", kind+y.remaining())
 		}
 	})
 	r.in.Conversation.Session = append(r.in.Conversation.Session, s)
 }
 
-// attached reads "F1 turn=3 tokens=1105 sha256=ab12".
-func (r *reader) attached(x *scanner, _ entry) {
+// readAttached reads "F1 turn=3 tokens=1105 sha256=ab12".
+func (r *reader) readAttached(x *scanner, _ entry) {
 	x.spaces()
-	a := earshot.Attached{ID: earshot.ArtifactID(x.word("a file's id"))}
+	a := earshot.AttachedFile{ID: earshot.ArtifactID(x.readWord("a file's id"))}
 	x.fields(map[string]func(){
 		"turn":   func() { a.Turn = int(x.integer("turn")) },
 		"tokens": func() { a.Tokens = int(x.integer("tokens")) },
-		"sha256": func() { a.SHA256 = x.word("a hash") },
+		"sha256": func() { a.SHA256 = x.readWord("a hash") },
 	})
 	r.in.Conversation.Attached = append(r.in.Conversation.Attached, a)
 }
 
-// named reads an author's id and the name that the session uses.
-func (r *reader) named(x *scanner, _ entry) {
+// readName reads an author's id and the name that the session uses.
+func (r *reader) readName(x *scanner, _ entry) {
 	x.spaces()
-	n := earshot.Named{ID: earshot.AuthorID(x.word("an author's id"))}
+	n := earshot.SessionName{ID: earshot.AuthorID(x.readWord("an author's id"))}
 	x.spaces()
-	n.Name = x.word("a name")
+	n.Name = x.readWord("a name")
 	r.in.Conversation.Names = append(r.in.Conversation.Names, n)
 }
 
 // session writes a message of the session.
 func (f *formatter) session(s earshot.SessionEntry) {
 	b := f.b
-	b.WriteString("session " + word(string(s.Role)))
+	b.WriteString("session " + quoteWord(string(s.Role)))
 	if len(s.Media) > 0 {
-		b.WriteString(" media=" + words(s.Media))
+		b.WriteString(" media=" + quoteWords(s.Media))
 	}
 	if s.Call != "" {
-		b.WriteString(" call=" + word(s.Call))
+		b.WriteString(" call=" + quoteWord(s.Call))
 	}
 	if s.Failed {
 		b.WriteString(" failed")
 	}
 	writeLines(b, s.Text)
 	for _, c := range s.Calls {
-		fmt.Fprintf(b, "  + call %s %s", word(c.ID), word(c.Name))
+		fmt.Fprintf(b, "  + call %s %s", quoteWord(c.ID), quoteWord(c.Name))
 		writeExtra(b, c.Args)
 	}
 	if s.Opaque != "" {
@@ -98,13 +98,13 @@ func (f *formatter) session(s earshot.SessionEntry) {
 	}
 }
 
-// attached writes a file of the manifest.
-func (f *formatter) attached(a earshot.Attached) {
-	f.b.WriteString("attached " + word(string(a.ID)))
+// writeAttached writes a file of the manifest.
+func (f *formatter) writeAttached(a earshot.AttachedFile) {
+	f.b.WriteString("attached " + quoteWord(string(a.ID)))
 	f.number(" turn=", int64(a.Turn))
 	f.number(" tokens=", int64(a.Tokens))
 	if a.SHA256 != "" {
-		f.b.WriteString(" sha256=" + word(a.SHA256))
+		f.b.WriteString(" sha256=" + quoteWord(a.SHA256))
 	}
 	f.b.WriteByte('\n')
 }

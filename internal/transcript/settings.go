@@ -16,8 +16,8 @@ import (
 // policy reads the name of a built-in policy, or a policy as one line of JSON.
 func (r *reader) policy(x *scanner, _ entry) {
 	x.spaces()
-	if !strings.HasPrefix(x.left(), "{") {
-		name := x.rest()
+	if !strings.HasPrefix(x.remaining(), "{") {
+		name := x.readRest()
 		p, ok := assemble.ByName(name)
 		if !ok {
 			x.fail("there is no built-in policy %q", name)
@@ -25,7 +25,7 @@ func (r *reader) policy(x *scanner, _ entry) {
 		r.in.Policy = p
 		return
 	}
-	l := x.left()
+	l := x.remaining()
 	x.at = len(x.s)
 	var p assemble.WrittenPolicy
 	if err := strictjson.Unmarshal([]byte(l), &p, strictjson.RejectUnknownMembers(true)); err != nil {
@@ -48,13 +48,13 @@ func (r *reader) budget(x *scanner, _ entry) {
 // identity reads "earshot id=U0BOT name=Earshot aliases=B0BOT".
 func (r *reader) identity(x *scanner, _ entry) {
 	x.spaces()
-	r.self = x.word("a name")
+	r.self = x.readWord("a name")
 	id := &r.in.Identity
 	*id = earshot.Identity{ID: earshot.AuthorID(r.self), Name: r.self}
 	x.fields(map[string]func(){
-		"id":      func() { id.ID = earshot.AuthorID(x.word("an id")) },
-		"name":    func() { id.Name = x.word("a name") },
-		"aliases": func() { id.Aliases = typed[earshot.AuthorID](x.words("an id")) },
+		"id":      func() { id.ID = earshot.AuthorID(x.readWord("an id")) },
+		"name":    func() { id.Name = x.readWord("a name") },
+		"aliases": func() { id.Aliases = convertIDs[earshot.AuthorID](x.readWords("an id")) },
 	})
 }
 
@@ -62,29 +62,29 @@ func (r *reader) identity(x *scanner, _ entry) {
 func (r *reader) channel(x *scanner, _ entry) {
 	x.spaces()
 	c := &r.in.Channel
-	c.Platform = earshot.Platform(x.word("a platform"))
+	c.Platform = earshot.Platform(x.readWord("a platform"))
 	if !x.accept("/") {
 		x.fail("a channel is written platform/workspace/id")
 	}
-	c.Workspace = earshot.WorkspaceID(x.word("a workspace"))
+	c.Workspace = earshot.WorkspaceID(x.readWord("a workspace"))
 	if !x.accept("/") {
 		x.fail("a channel is written platform/workspace/id")
 	}
-	c.ID = earshot.ChannelID(x.word("a channel's id"))
+	c.ID = earshot.ChannelID(x.readWord("a channel's id"))
 	c.Kind = earshot.KindChannel
-	for x.err == nil && !x.done() {
+	for x.err == nil && !x.atEnd() {
 		x.spaces()
 		switch {
 		case x.accept("#"):
-			c.Name = x.word("a channel's name")
+			c.Name = x.readWord("a channel's name")
 		case x.accept("kind="):
-			c.Kind = earshot.ChannelKind(x.word("a kind"))
+			c.Kind = earshot.ChannelKind(x.readWord("a kind"))
 		case x.accept("dm"):
 			c.Kind = earshot.KindDM
 		case x.accept("group"):
 			c.Kind = earshot.KindGroup
 		default:
-			x.fail("not understood: %q; a channel has a #name, and dm or group where it is one", x.left())
+			x.fail("not understood: %q; a channel has a #name, and dm or group where it is one", x.remaining())
 		}
 	}
 }
@@ -135,13 +135,13 @@ func (f *formatter) identity(id earshot.Identity) string {
 	handle := handleOf(id.Name)
 	f.b.WriteString("identity " + handle)
 	if string(id.ID) != handle {
-		f.b.WriteString(" id=" + word(string(id.ID)))
+		f.b.WriteString(" id=" + quoteWord(string(id.ID)))
 	}
 	if id.Name != handle {
-		f.b.WriteString(" name=" + word(id.Name))
+		f.b.WriteString(" name=" + quoteWord(id.Name))
 	}
 	if len(id.Aliases) > 0 {
-		f.b.WriteString(" aliases=" + words(id.Aliases))
+		f.b.WriteString(" aliases=" + quoteWords(id.Aliases))
 	}
 	f.b.WriteByte('\n')
 	return handle
@@ -152,16 +152,16 @@ func (f *formatter) channel(c earshot.Channel) {
 	if c == (earshot.Channel{}) {
 		return
 	}
-	fmt.Fprintf(f.b, "channel %s/%s/%s", word(string(c.Platform)), word(string(c.Workspace)), word(string(c.ID)))
+	fmt.Fprintf(f.b, "channel %s/%s/%s", quoteWord(string(c.Platform)), quoteWord(string(c.Workspace)), quoteWord(string(c.ID)))
 	if c.Name != "" {
-		f.b.WriteString(" #" + word(c.Name))
+		f.b.WriteString(" #" + quoteWord(c.Name))
 	}
 	switch c.Kind {
 	case earshot.KindChannel:
 	case earshot.KindDM, earshot.KindGroup:
 		f.b.WriteString(" " + string(c.Kind))
 	default:
-		f.b.WriteString(" kind=" + word(string(c.Kind)))
+		f.b.WriteString(" kind=" + quoteWord(string(c.Kind)))
 	}
 	f.b.WriteByte('\n')
 	f.text("topic", c.Topic)

@@ -22,14 +22,14 @@ func (r *reader) state(x *scanner, _ entry) {
 		}
 	}
 	x.fields(map[string]func(){
-		"cursor":    once("cursor", func() { r.cursor, r.cursorLine = x.word("a cursor"), x.line }),
-		"form":      once("form", func() { c.Form = assemble.Frame(x.word("a frame")) }),
+		"cursor":    once("cursor", func() { r.cursor, r.cursorLine = x.readWord("a cursor"), x.line }),
+		"form":      once("form", func() { c.Form = assemble.Frame(x.readWord("a frame")) }),
 		"epoch":     once("epoch", func() { c.Epoch = int(x.integer("epoch")) }),
 		"processed": once("processed", func() { c.Processed = x.time(r.date) }),
 		"folded":    once("folded", func() { c.Folded = x.integer("folded") == 1 }),
 		"shown": once("shown", func() {
 			for more := true; more && x.err == nil; more = x.accept(",") {
-				s := earshot.Shown{ID: earshot.MessageID(x.word("an id"))}
+				s := earshot.ShownRevision{ID: earshot.MessageID(x.readWord("an id"))}
 				if x.accept("@") {
 					s.Revision = x.time(r.date)
 				}
@@ -38,9 +38,9 @@ func (r *reader) state(x *scanner, _ entry) {
 		}),
 		"turns": once("turns", func() {
 			for more := true; more && x.err == nil; more = x.accept(",") {
-				a := earshot.Answer{Anchor: earshot.MessageID(x.word("an id"))}
+				a := earshot.Answer{Anchor: earshot.MessageID(x.readWord("an id"))}
 				for x.accept(":") {
-					a.Replies = append(a.Replies, earshot.MessageID(x.word("an id")))
+					a.Replies = append(a.Replies, earshot.MessageID(x.readWord("an id")))
 				}
 				c.Turns = append(c.Turns, a)
 			}
@@ -80,7 +80,7 @@ func (r *reader) summary(x *scanner, e entry) {
 		"from":  func() { s.From = x.time(r.date) },
 		"to":    func() { s.To = x.time(r.date) },
 		"turns": func() { s.Turns = int(x.integer("turns")) },
-		"by":    func() { s.By = x.word("a model") },
+		"by":    func() { s.By = x.readWord("a model") },
 	})
 	s.Text = x.text(e.more)
 	r.in.Conversation.Summary = s
@@ -103,12 +103,12 @@ func (f *formatter) conversation(in *assemble.Input) {
 		state = append(state, "folded=1")
 	}
 	if c.Form != "" {
-		state = append(state, "form="+word(string(c.Form)))
+		state = append(state, "form="+quoteWord(string(c.Form)))
 	}
 	if len(c.Shown) > 0 {
 		var ids []string
 		for _, s := range c.Shown {
-			id := word(string(s.ID))
+			id := quoteWord(string(s.ID))
 			if s.Revision != 0 {
 				id += "@" + timeText(s.Revision, f.date)
 			}
@@ -119,9 +119,9 @@ func (f *formatter) conversation(in *assemble.Input) {
 	if len(c.Turns) > 0 {
 		var turns []string
 		for _, t := range c.Turns {
-			s := word(string(t.Anchor))
+			s := quoteWord(string(t.Anchor))
 			for _, id := range t.Replies {
-				s += ":" + word(string(id))
+				s += ":" + quoteWord(string(id))
 			}
 			turns = append(turns, s)
 		}
@@ -136,18 +136,18 @@ func (f *formatter) conversation(in *assemble.Input) {
 		f.time(" to=", s.To)
 		f.number(" turns=", int64(s.Turns))
 		if s.By != "" {
-			f.b.WriteString(" by=" + word(s.By))
+			f.b.WriteString(" by=" + quoteWord(s.By))
 		}
 		writeLines(f.b, s.Text)
 	}
 	for _, n := range c.Names {
-		f.b.WriteString("named " + word(string(n.ID)) + " " + word(n.Name) + "\n")
+		f.b.WriteString("named " + quoteWord(string(n.ID)) + " " + quoteWord(n.Name) + "\n")
 	}
 	for _, e := range c.Session {
 		f.session(e)
 	}
 	for _, a := range c.Attached {
-		f.attached(a)
+		f.writeAttached(a)
 	}
 }
 
@@ -157,7 +157,7 @@ func (f *formatter) cursor(in *assemble.Input) string {
 	n := in.Conversation.Cursor
 	for _, m := range in.Messages {
 		id := string(m.ID)
-		if m.Seq != n || id == "" || word(id) != id {
+		if m.Seq != n || id == "" || quoteWord(id) != id {
 			continue
 		}
 		if _, err := strconv.ParseInt(id, 10, 64); err == nil {

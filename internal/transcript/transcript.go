@@ -83,8 +83,8 @@ type section struct {
 	body []string
 }
 
-// split reads an archive: the comment, then the sections.
-func split(data []byte) (comment string, sections []section, err error) {
+// splitSections reads an archive: the comment, then the sections.
+func splitSections(data []byte) (comment string, sections []section, err error) {
 	if len(data) > 0 && data[len(data)-1] == '\n' {
 		data = data[:len(data)-1]
 	}
@@ -94,7 +94,7 @@ func split(data []byte) (comment string, sections []section, err error) {
 		if !utf8.ValidString(l) {
 			return "", nil, &Error{i + 1, "not UTF-8"}
 		}
-		if name, ok := marker(l); ok {
+		if name, ok := sectionName(l); ok {
 			sections = append(sections, section{name: name, line: i + 2})
 			continue
 		}
@@ -108,8 +108,8 @@ func split(data []byte) (comment string, sections []section, err error) {
 	return strings.TrimRight(strings.Join(head, "\n"), " \t\r\n"), sections, nil
 }
 
-// marker returns the name in a line such as "-- given --".
-func marker(l string) (string, bool) {
+// sectionName returns the name in a line such as "-- given --".
+func sectionName(l string) (string, bool) {
 	if len(l) < len("--  --") || !strings.HasPrefix(l, "-- ") || !strings.HasSuffix(l, " --") {
 		return "", false
 	}
@@ -120,7 +120,7 @@ func marker(l string) (string, bool) {
 // escapeMarker puts a backslash before a line of free text that would be taken
 // for a marker, or for one that was escaped.
 func escapeMarker(l string) string {
-	if _, ok := marker(strings.TrimLeft(l, `\`)); ok {
+	if _, ok := sectionName(strings.TrimLeft(l, `\`)); ok {
 		return `\` + l
 	}
 	return l
@@ -128,7 +128,7 @@ func escapeMarker(l string) string {
 
 func unescapeMarker(l string) string {
 	if rest, ok := strings.CutPrefix(l, `\`); ok {
-		if _, ok := marker(strings.TrimLeft(rest, `\`)); ok {
+		if _, ok := sectionName(strings.TrimLeft(rest, `\`)); ok {
 			return rest
 		}
 	}
@@ -140,7 +140,7 @@ func unescapeMarker(l string) string {
 // an [*Error]; it names the line.
 func Parse(data []byte) (Case, error) {
 	var c Case
-	comment, sections, err := split(data)
+	comment, sections, err := splitSections(data)
 	if err != nil {
 		return Case{}, err
 	}
@@ -197,17 +197,17 @@ func Prompt(r assemble.Result) string {
 	for _, m := range r.Messages {
 		head := ">>> " + string(m.Role)
 		if m.Call != "" {
-			head += " " + word(m.Call)
+			head += " " + quoteWord(m.Call)
 		}
 		if m.Failed {
 			head += " failed"
 		}
 		if len(m.Media) > 0 {
-			head += " with " + words(m.Media)
+			head += " with " + quoteWords(m.Media)
 		}
 		parts = append(parts, head+"\n"+m.Text)
 		for _, c := range m.Calls {
-			parts = append(parts, fmt.Sprintf(">>> call %s %s: %s", word(c.ID), word(c.Name), c.Args))
+			parts = append(parts, fmt.Sprintf(">>> call %s %s: %s", quoteWord(c.ID), quoteWord(c.Name), c.Args))
 		}
 	}
 	return strings.Join(parts, "\n")
@@ -249,11 +249,11 @@ func parseLedger(s section) (earshot.Ledger, error) {
 			continue
 		}
 		x := &scanner{line: s.line + i, s: strings.TrimRight(l, " \t")}
-		row := earshot.LedgerRow{ID: earshot.MessageID(x.word("an id"))}
+		row := earshot.LedgerRow{ID: earshot.MessageID(x.readWord("an id"))}
 		x.spaces()
-		row.Verdict = earshot.Verdict(x.word("a verdict"))
+		row.Verdict = earshot.Verdict(x.readWord("a verdict"))
 		x.spaces()
-		row.Reason = x.rest()
+		row.Reason = x.readRest()
 		if x.err != nil {
 			return nil, x.err
 		}
@@ -265,11 +265,11 @@ func parseLedger(s section) (earshot.Ledger, error) {
 func formatLedger(b *strings.Builder, rows earshot.Ledger) {
 	ids, verdicts := 0, len("full ")
 	for _, r := range rows {
-		ids = max(ids, utf8.RuneCountInString(word(string(r.ID))))
-		verdicts = max(verdicts, utf8.RuneCountInString(word(string(r.Verdict))))
+		ids = max(ids, utf8.RuneCountInString(quoteWord(string(r.ID))))
+		verdicts = max(verdicts, utf8.RuneCountInString(quoteWord(string(r.Verdict))))
 	}
 	for _, r := range rows {
-		l := fmt.Sprintf("%-*s %-*s %s", ids, word(string(r.ID)), verdicts, word(string(r.Verdict)), firstLine(r.Reason))
+		l := fmt.Sprintf("%-*s %-*s %s", ids, quoteWord(string(r.ID)), verdicts, quoteWord(string(r.Verdict)), firstLine(r.Reason))
 		b.WriteString(strings.TrimRight(l, " "))
 		b.WriteByte('\n')
 	}

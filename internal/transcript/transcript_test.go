@@ -63,7 +63,7 @@ func TestWhatACaseLeavesOutHasDefaults(t *testing.T) {
 				{ID: "m4", Time: at("09:05:00"), Author: earshot.Author{ID: "ci", Name: "Ci", Kind: "bot"}, Text: "build 812 green", Thread: "m1", Seq: 4},
 				{ID: "m5", Time: at("09:06:00"), Author: alice, Text: "@earshot are they done?", Thread: "m1", Seq: 5},
 			},
-			Conversation: assemble.Conversation{Cursor: 2, Shown: []earshot.Shown{{ID: "m1"}, {ID: "m2"}}},
+			Conversation: assemble.ConversationState{Cursor: 2, Shown: []earshot.ShownRevision{{ID: "m1"}, {ID: "m2"}}},
 		},
 		Prompt: ">>> user\nAlice: @earshot are they done?",
 		Ledger: earshot.Ledger{{ID: "m1", Verdict: "out", Reason: "shown in turn 1"}, {ID: "m4", Verdict: "full", Reason: "delta"}},
@@ -185,7 +185,7 @@ func TestEveryFormIsReadAndWrittenTheSame(t *testing.T) {
 	if got, want := c.Input.Conversation.Cursor, int64(9); got != want {
 		t.Errorf("cursor by id: got %d, want %d", got, want)
 	}
-	if d := cmp.Diff(m.Shared, []earshot.Shared{
+	if d := cmp.Diff(m.Shared, []earshot.SharedContent{
 		{Kind: earshot.Forward, Author: "Erin Vogt", ID: "U9", Place: "#support", Time: at("08:20:00"), Text: "we see it in \"our\" region too\n> quoted\n  + file not-one\n\n-- given --"},
 		{Kind: earshot.Forward},
 		{Kind: earshot.Link, Place: "status.example.com", Text: "  # all green"},

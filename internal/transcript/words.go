@@ -7,13 +7,13 @@ import (
 	"unicode/utf16"
 )
 
-// bare reports whether r may stand in a word that is not quoted.
-func bare(r rune) bool {
+// isBare reports whether r may stand in a word that is not quoted.
+func isBare(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_.-+", r)
 }
 
-// word writes s as a word: as it is, or as a JSON string.
-func word(s string) string { return wordWith(s, "") }
+// quoteWord writes s as a word: as it is, or as a JSON string.
+func quoteWord(s string) string { return wordWith(s, "") }
 
 // wordWith is word where the characters of extra need no quotes either.
 func wordWith(s, extra string) string {
@@ -21,31 +21,31 @@ func wordWith(s, extra string) string {
 		return `""`
 	}
 	for _, r := range s {
-		if !bare(r) && !strings.ContainsRune(extra, r) {
-			return quote(s)
+		if !isBare(r) && !strings.ContainsRune(extra, r) {
+			return quoteJSON(s)
 		}
 	}
 	return s
 }
 
-// words writes a list of words.
-func words[S ~string](list []S) string {
+// quoteWords writes a list of words.
+func quoteWords[S ~string](list []S) string {
 	var out []string
 	for _, s := range list {
-		out = append(out, word(string(s)))
+		out = append(out, quoteWord(string(s)))
 	}
 	return strings.Join(out, ",")
 }
 
-// visible reports whether a reader sees r: printable characters, the space of
+// isVisible reports whether a reader sees r: printable characters, the space of
 // Chinese and Japanese text, and the joiners that emoji and some scripts need.
-func visible(r rune) bool {
+func isVisible(r rune) bool {
 	return unicode.IsPrint(r) || r == '\u3000' || r == '\u200c' || r == '\u200d'
 }
 
-// quote writes s as a JSON string in which everything that cannot be seen is
+// quoteJSON writes s as a JSON string in which everything that cannot be seen is
 // escaped.
-func quote(s string) string {
+func quoteJSON(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {
@@ -57,7 +57,7 @@ func quote(s string) string {
 			b.WriteString(`\n`)
 		case r == '\t':
 			b.WriteString(`\t`)
-		case visible(r):
+		case isVisible(r):
 			b.WriteRune(r)
 		default:
 			units := utf16.Encode([]rune{r})
@@ -77,7 +77,7 @@ func plainLine(l string) bool {
 		return false
 	}
 	for _, r := range l {
-		if !visible(r) && r != '\t' {
+		if !isVisible(r) && r != '\t' {
 			return false
 		}
 	}
@@ -87,7 +87,7 @@ func plainLine(l string) bool {
 // firstLine writes the first line of a text, which stands behind something else.
 func firstLine(l string) string {
 	if !plainLine(l) || l != strings.TrimLeft(l, " \t") || commentAt(l) >= 0 {
-		return quote(l)
+		return quoteJSON(l)
 	}
 	return l
 }
@@ -142,7 +142,7 @@ func writeIndented(b *strings.Builder, text, indent string) {
 		case l == "" && !last:
 			// An empty line before other lines needs no quotes.
 		case l == "" || !plainLine(l):
-			b.WriteString(indent + quote(l))
+			b.WriteString(indent + quoteJSON(l))
 		default:
 			b.WriteString(indent + l)
 		}

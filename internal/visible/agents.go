@@ -36,8 +36,8 @@ type agentNote struct {
 // for an agent of one channel the channel follow.
 const agentPrefix = "agent/"
 
-// escaped writes an id so that a note's key can hold it.
-func escaped(id string) string { return strings.ReplaceAll(url.PathEscape(id), "~", "%7E") }
+// escapeID writes an id so that a note's key can hold it.
+func escapeID(id string) string { return strings.ReplaceAll(url.PathEscape(id), "~", "%7E") }
 
 // Note returns the note under which an agent is stored.
 func (a Agent) Note() (earshot.Note, error) {
@@ -48,11 +48,11 @@ func (a Agent) Note() (earshot.Note, error) {
 func (a Agent) key() string {
 	platform := "*"
 	if a.Platform != "" {
-		platform = escaped(string(a.Platform))
+		platform = escapeID(string(a.Platform))
 	}
-	key := agentPrefix + escaped(string(a.Workspace)) + "/" + platform + "/" + escaped(string(a.ID))
+	key := agentPrefix + escapeID(string(a.Workspace)) + "/" + platform + "/" + escapeID(string(a.ID))
 	if a.Channel != "" {
-		key += "/" + escaped(string(a.Channel))
+		key += "/" + escapeID(string(a.Channel))
 	}
 	return key
 }
@@ -110,7 +110,7 @@ func (v *View) Agent(ctx context.Context, at earshot.Scope, id earshot.AuthorID)
 	if !v.caller.Sees(at) {
 		return earshot.Identity{}, Absent
 	}
-	list, err := v.agents(ctx, agentPrefix+escaped(string(at.Workspace))+"/")
+	list, err := v.agents(ctx, agentPrefix+escapeID(string(at.Workspace))+"/")
 	if err != nil {
 		return earshot.Identity{}, err
 	}

@@ -100,15 +100,15 @@ func (m *Model) Generate(ctx context.Context, r llm.Request, stream func(llm.Eve
 func (m *Model) take(r llm.Request) (Step, int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.requests = append(m.requests, copied(r))
+	m.requests = append(m.requests, copyRequest(r))
 	if n := len(m.requests); n <= len(m.steps) {
 		return m.steps[n-1], n
 	}
 	return nil, len(m.requests)
 }
 
-// copied returns a deep copy of r, by way of its JSON, which holds everything.
-func copied(r llm.Request) llm.Request {
+// copyRequest returns a deep copy of r, by way of its JSON, which holds everything.
+func copyRequest(r llm.Request) llm.Request {
 	var c llm.Request
 	raw, err := json.Marshal(r)
 	if err == nil {
@@ -147,7 +147,7 @@ func complete(a llm.Response, r llm.Request) llm.Response {
 // Say answers with a text, which is streamed word by word.
 func Say(text string) Step {
 	return func(_ context.Context, _ llm.Request, stream func(llm.Event)) (llm.Response, error) {
-		words(text, stream)
+		streamWords(text, stream)
 		return llm.Response{Parts: []llm.Part{llm.Text(text)}}, nil
 	}
 }
@@ -196,7 +196,7 @@ func Fail(err error) Step {
 // Cut streams a text and then returns err, as [Fail] does.
 func Cut(text string, err error) Step {
 	return func(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
-		words(text, stream)
+		streamWords(text, stream)
 		return Fail(err)(ctx, r, stream)
 	}
 }
@@ -206,7 +206,7 @@ func Do(f func(llm.Request) (llm.Response, error)) Step {
 	return func(_ context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
 		a, err := f(r)
 		if err == nil {
-			words(a.Text(), stream)
+			streamWords(a.Text(), stream)
 			for _, c := range a.Calls() {
 				stream(llm.Event{Call: c.Name})
 			}
@@ -237,8 +237,8 @@ func Hang() Step {
 	}
 }
 
-// words streams a text word by word, each with the space behind it.
-func words(text string, stream func(llm.Event)) {
+// streamWords streams a text word by word, each with the space behind it.
+func streamWords(text string, stream func(llm.Event)) {
 	for piece := range strings.SplitAfterSeq(text, " ") {
 		if piece != "" {
 			stream(llm.Event{Text: piece})

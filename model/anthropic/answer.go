@@ -96,7 +96,7 @@ func (a *answer) add(from sse.Event) *adapter.Fault {
 		b := a.blocks[e.Index]
 		b.grow(e.Delta)
 		if b.Type == "text" && e.Delta.Type == "text_delta" {
-			adapter.Tell(a.stream, llm.Event{Text: e.Delta.Text})
+			adapter.SendEvent(a.stream, llm.Event{Text: e.Delta.Text})
 		}
 	case "message_delta":
 		a.stop = e.Delta.StopReason
@@ -119,9 +119,9 @@ func (a *answer) start(e event) *adapter.Fault {
 	a.blocks = append(a.blocks, b)
 	switch b.Type {
 	case "tool_use":
-		adapter.Tell(a.stream, llm.Event{Call: b.Name})
+		adapter.SendEvent(a.stream, llm.Event{Call: b.Name})
 	case "text":
-		adapter.Tell(a.stream, llm.Event{Text: b.Text})
+		adapter.SendEvent(a.stream, llm.Event{Text: b.Text})
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func (b *block) part(ids *adapter.IDs) (llm.Part, bool) {
 		return llm.Calling(llm.Call{ID: ids.Of(b.ID), Name: b.Name, Args: adapter.Arguments(b.arguments())}), true
 	}
 	raw := b.whole()
-	return llm.Kept(Provider, raw), raw.Valid()
+	return llm.OpaquePart(Provider, raw), raw.Valid()
 }
 
 // response returns the whole answer to request.

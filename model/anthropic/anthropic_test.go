@@ -126,7 +126,7 @@ func TestTheRequest(t *testing.T) {
 			llm.Request{MaxTokens: 7, Tools: []llm.Tool{lookUp}, Messages: []llm.Message{
 				user(false, llm.Text("q")),
 				{Role: earshot.Assistant, Parts: []llm.Part{
-					llm.Kept("gemini", `{"thoughtSignature":"x"}`),
+					llm.OpaquePart("gemini", `{"thoughtSignature":"x"}`),
 					llm.Calling(llm.Call{ID: "c1", Name: "look_up", Args: `{"q":1}`}),
 					llm.Calling(llm.Call{ID: "c2", Name: "look_up", Args: `{broken`}),
 				}},
@@ -199,7 +199,7 @@ func TestBlocksAreReplayedUntouched(t *testing.T) {
 	thinking := `{"type":"thinking","future":{"b":1,"a":[2]},"thinking":"I should look it up: 1 < 2","signature":"EqQBCgIYAhIM+/=="}`
 	redacted := `{"type":"redacted_thinking","data":"c2VjcmV0"}`
 	want := []llm.Part{
-		llm.Kept("anthropic", llm.JSON(thinking)), llm.Kept("anthropic", llm.JSON(redacted)),
+		llm.OpaquePart("anthropic", llm.JSON(thinking)), llm.OpaquePart("anthropic", llm.JSON(redacted)),
 		llm.Calling(llm.Call{ID: "toolu_1", Name: "look_up", Args: `{"q": 12345678901234567890}`}),
 	}
 	if diff := cmp.Diff(answer.Parts, want); diff != "" || answer.Stop != llm.StopCalls {

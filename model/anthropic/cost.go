@@ -21,10 +21,10 @@ func FileTokens(name string, f model.File) int {
 	switch {
 	case strings.HasPrefix(f.Type, "image/"):
 		edge, most := 2576, 4784
-		if standard(name) {
+		if isStandardResolution(name) {
 			edge, most = 1568, 1568
 		}
-		return patches(f.Width, f.Height, edge, most)
+		return countPatches(f.Width, f.Height, edge, most)
 	case f.Type == "application/pdf":
 		return max(1, f.Pages) * 7000 / 3
 	case strings.HasPrefix(f.Type, "audio/"):
@@ -33,9 +33,9 @@ func FileTokens(name string, f model.File) int {
 	return 0
 }
 
-// standard reports whether a model sees pictures in the lower resolution. Of
+// isStandardResolution reports whether a model sees pictures in the lower resolution. Of
 // names that are not known here the dearer is assumed.
-func standard(name string) bool {
+func isStandardResolution(name string) bool {
 	for _, s := range []string{"claude-2", "claude-3", "-4-0", "-4-1", "-4-5", "-4-6", "opus-4-2", "sonnet-4-2"} {
 		if strings.Contains(name, s) {
 			return true
@@ -44,9 +44,9 @@ func standard(name string) bool {
 	return false
 }
 
-// patches returns how many patches cover a picture that was scaled down until
+// countPatches returns how many patches cover a picture that was scaled down until
 // its longer edge and their number are within bounds.
-func patches(width, height, edge, most int) int {
+func countPatches(width, height, edge, most int) int {
 	const side = 28
 	if width <= 0 || height <= 0 {
 		return most

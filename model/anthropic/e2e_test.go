@@ -14,6 +14,6 @@ func TestAgainstAimock(t *testing.T) {
 	modeltest.Run(t, modeltest.Adapter{
 		Provider: anthropic.Provider, Model: "claude-test", Path: "",
 		New:  func(o model.Options) (llm.Model, error) { return anthropic.New(o) },
-		Body: func(s llm.Sent, r llm.Request) []byte { return anthropic.Body(s.Model, r) },
+		Body: func(s llm.SentBody, r llm.Request) []byte { return anthropic.Body(s.Model, r) },
 	})
 }

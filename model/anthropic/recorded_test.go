@@ -11,7 +11,7 @@ import (
 
 func TestRequestsAreThoseThatWereRecorded(t *testing.T) {
 	t.Parallel()
-	modeltest.Recorded(t, modeltest.Adapter{
+	modeltest.CheckRecordedRequests(t, modeltest.Adapter{
 		Provider: anthropic.Provider, Model: "claude-test",
 		New: func(o model.Options) (llm.Model, error) { return anthropic.New(o) },
 	}, said("ok", "end_turn"), map[string]llm.Request{
@@ -19,8 +19,8 @@ func TestRequestsAreThoseThatWereRecorded(t *testing.T) {
 			user(false, llm.Text("q")),
 			{Role: "assistant", Cache: true, Parts: []llm.Part{
 				llm.Text("I look."),
-				llm.Kept("anthropic", `{"type":"thinking","thinking":"is 1 + 1 = 2?","signature":"EqQBCgIYAhIM+/==","future":{"b":1.0,"a":[12345678901234567890]}}`),
-				llm.Kept("anthropic", `{"type":"redacted_thinking","data":"c2VjcmV0"}`),
+				llm.OpaquePart("anthropic", `{"type":"thinking","thinking":"is 1 + 1 = 2?","signature":"EqQBCgIYAhIM+/==","future":{"b":1.0,"a":[12345678901234567890]}}`),
+				llm.OpaquePart("anthropic", `{"type":"redacted_thinking","data":"c2VjcmV0"}`),
 			}},
 			user(false, llm.Text("q")),
 			{Role: "assistant", Cache: true, Parts: []llm.Part{
@@ -31,7 +31,7 @@ func TestRequestsAreThoseThatWereRecorded(t *testing.T) {
 		}},
 		"a mark where only kept blocks are": {MaxTokens: 100, Messages: []llm.Message{
 			user(false, llm.Text("q")),
-			{Role: "assistant", Cache: true, Parts: []llm.Part{llm.Kept("anthropic", `{"type":"redacted_thinking","data":"c2VjcmV0"}`)}},
+			{Role: "assistant", Cache: true, Parts: []llm.Part{llm.OpaquePart("anthropic", `{"type":"redacted_thinking","data":"c2VjcmV0"}`)}},
 			user(true, llm.Text("q")),
 		}},
 	})

@@ -20,19 +20,19 @@ func Body(name string, r llm.Request) []byte {
 	}
 	var system *rawjson.Object
 	if r.System != "" {
-		system = text(r.System)
+		system = encodeText(r.System)
 	}
 	if r.Cache {
 		// The tools stand before the system text: one breakpoint ends both.
 		switch {
 		case system != nil:
-			mark(system)
+			markCacheEnd(system)
 		case len(tools) > 0:
-			mark(tools[len(tools)-1])
+			markCacheEnd(tools[len(tools)-1])
 		}
 	}
 	if len(tools) > 0 {
-		out.Set("tools", list(tools))
+		out.Set("tools", encodeList(tools))
 		if r.NoCalls {
 			out.Set("tool_choice", rawjson.New("type", "none"))
 		}
@@ -42,7 +42,7 @@ func Body(name string, r llm.Request) []byte {
 	}
 	var messages []rawjson.Value
 	for _, m := range r.Messages {
-		content := blocks(m.Parts, m.Cache)
+		content := encodeBlocks(m.Parts, m.Cache)
 		if len(content) == 0 {
 			continue // nothing but what another provider kept
 		}
@@ -56,12 +56,12 @@ func Body(name string, r llm.Request) []byte {
 	return out.JSON()
 }
 
-// mark makes a block the end of what is worth caching.
-func mark(block *rawjson.Object) {
+// markCacheEnd makes a block the end of what is worth caching.
+func markCacheEnd(block *rawjson.Object) {
 	block.Set("cache_control", rawjson.New("type", "ephemeral"))
 }
 
-func list(objects []*rawjson.Object) rawjson.Value {
+func encodeList(objects []*rawjson.Object) rawjson.Value {
 	values := make([]rawjson.Value, len(objects))
 	for i, o := range objects {
 		values[i] = o.JSON()
@@ -69,61 +69,61 @@ func list(objects []*rawjson.Object) rawjson.Value {
 	return rawjson.List(values...)
 }
 
-// blocks writes the parts of a message. cache marks the last block that can
+// encodeBlocks writes the parts of a message. cache marks the last block that can
 // carry a mark: a kept block is sent back as it came.
-func blocks(parts []llm.Part, cache bool) []rawjson.Value {
+func encodeBlocks(parts []llm.Part, cache bool) []rawjson.Value {
 	var out []rawjson.Value
 	last := -1 // of out, which can be marked
 	var lastBlock *rawjson.Object
 	for _, p := range parts {
 		if p.Opaque != nil && p.Opaque.Provider == Provider {
 			out = append(out, rawjson.Value(p.Opaque.JSON))
-		} else if b := written(p); b != nil {
+		} else if b := encodePart(p); b != nil {
 			last, lastBlock = len(out), b
 			out = append(out, b.JSON())
 		}
 	}
 	if cache && lastBlock != nil {
-		mark(lastBlock)
+		markCacheEnd(lastBlock)
 		out[last] = lastBlock.JSON()
 	}
 	return out
 }
 
-// written returns a part in the provider's words; nil for one that the provider does not take.
-func written(p llm.Part) *rawjson.Object {
+// encodePart returns a part in the provider's words; nil for one that the provider does not take.
+func encodePart(p llm.Part) *rawjson.Object {
 	switch p.Kind {
 	case llm.KindCall:
-		return rawjson.New("type", "tool_use", "id", p.Call.ID, "name", p.Call.Name, "input", input(p.Call.Args))
+		return rawjson.New("type", "tool_use", "id", p.Call.ID, "name", p.Call.Name, "input", encodeArgs(p.Call.Args))
 	case llm.KindResult:
-		return result(*p.Result)
+		return encodeResult(*p.Result)
 	}
-	return content(p)
+	return encodeContent(p)
 }
 
-// content writes a part that may stand in a message and in a result; nil for
+// encodeContent writes a part that may stand in a message and in a result; nil for
 // another one, and for a text of white space alone, which is refused.
-func content(p llm.Part) *rawjson.Object {
+func encodeContent(p llm.Part) *rawjson.Object {
 	switch p.Kind {
 	case llm.KindText:
 		if strings.TrimSpace(p.Text) != "" {
-			return text(p.Text)
+			return encodeText(p.Text)
 		}
 	case llm.KindImage:
 		return rawjson.New("type", "image", "source", base64Source(*p.Media))
 	case llm.KindDocument:
-		return document(*p.Media)
+		return encodeDocument(*p.Media)
 	case llm.KindAudio:
-		return text(adapter.Unreadable(*p.Media))
+		return encodeText(adapter.Unreadable(*p.Media))
 	}
 	return nil
 }
 
-func text(s string) *rawjson.Object { return rawjson.New("type", "text", "text", s) }
+func encodeText(s string) *rawjson.Object { return rawjson.New("type", "text", "text", s) }
 
-// input returns a call's arguments as an object: the provider takes no other,
+// encodeArgs returns a call's arguments as an object: the provider takes no other,
 // and the model sometimes writes none.
-func input(args string) rawjson.Value {
+func encodeArgs(args string) rawjson.Value {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(args), &object) != nil || object == nil {
 		return rawjson.New("not_an_object", args).JSON()
@@ -131,19 +131,19 @@ func input(args string) rawjson.Value {
 	return rawjson.Value(args)
 }
 
-func result(r llm.Result) *rawjson.Object {
+func encodeResult(r llm.Result) *rawjson.Object {
 	out := rawjson.New("type", "tool_result", "tool_use_id", r.Call)
 	if r.Failed {
 		out.Set("is_error", true)
 	}
 	var parts []*rawjson.Object
 	for _, p := range r.Parts {
-		if b := content(p); b != nil {
+		if b := encodeContent(p); b != nil {
 			parts = append(parts, b)
 		}
 	}
 	if len(parts) > 0 {
-		out.Set("content", list(parts))
+		out.Set("content", encodeList(parts))
 	}
 	return out
 }
@@ -152,7 +152,7 @@ func base64Source(m llm.Media) *rawjson.Object {
 	return rawjson.New("type", "base64", "media_type", adapter.MediaType(m), "data", m.Data)
 }
 
-func document(m llm.Media) *rawjson.Object {
+func encodeDocument(m llm.Media) *rawjson.Object {
 	out := rawjson.New("type", "document")
 	if adapter.MediaType(m) == "application/pdf" {
 		out.Set("source", base64Source(m))

@@ -13,7 +13,7 @@ func adapter() modeltest.Adapter {
 	return modeltest.Adapter{
 		Provider: anthropic.Provider, Model: "m",
 		New:  func(o model.Options) (llm.Model, error) { return anthropic.New(o) },
-		Body: func(s llm.Sent, r llm.Request) []byte { return anthropic.Body(s.Model, r) },
+		Body: func(s llm.SentBody, r llm.Request) []byte { return anthropic.Body(s.Model, r) },
 	}
 }
 

@@ -136,7 +136,7 @@ func (e *Encoder) ask(ctx context.Context, texts []string, queries bool) ([][]fl
 		header.Set("Authorization", "Bearer "+key.Reveal())
 	}
 	if !x.Post(ctx, e.url, header, body) {
-		return nil, x.Error(ctx, said(x.Said()))
+		return nil, x.Error(ctx, parseFault(x.Said()))
 	}
 	data, err := x.Body()
 	if err != nil {
@@ -171,9 +171,9 @@ func (e *Encoder) read(data []byte, texts int) ([][]float32, error) {
 	return out, nil
 }
 
-// said reads what a server says of an error: OpenAI's form, or a text alone, as
+// parseFault reads what a server says of an error: OpenAI's form, or a text alone, as
 // text-embeddings-inference has it.
-func said(body []byte) adapter.Fault {
+func parseFault(body []byte) adapter.Fault {
 	var e struct{ Error json.RawMessage }
 	_ = json.Unmarshal(body, &e) // without it the fault is empty
 	var long struct{ Message, Type string }

@@ -104,7 +104,7 @@ func (a *answer) part(raw json.RawMessage) {
 		call := llm.Calling(llm.Call{ID: a.ids.Of(p.FunctionCall.ID), Name: p.FunctionCall.Name, Args: adapter.Arguments(string(p.FunctionCall.Args))})
 		call.Opaque = own
 		a.parts = append(a.parts, call)
-		adapter.Tell(a.stream, llm.Event{Call: p.FunctionCall.Name})
+		adapter.SendEvent(a.stream, llm.Event{Call: p.FunctionCall.Name})
 	case p.Text != "" && !p.Thought:
 		last := len(a.parts) - 1
 		if p.ThoughtSignature != "" {
@@ -116,7 +116,7 @@ func (a *answer) part(raw json.RawMessage) {
 		} else {
 			a.parts = append(a.parts, llm.Text(p.Text))
 		}
-		adapter.Tell(a.stream, llm.Event{Text: p.Text})
+		adapter.SendEvent(a.stream, llm.Event{Text: p.Text})
 	case p.ThoughtSignature != "" || !p.Thought && holdsMore(raw):
 		a.parts = append(a.parts, llm.Part{Kind: llm.KindOpaque, Opaque: own})
 	}

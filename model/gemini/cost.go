@@ -20,7 +20,7 @@ func FileTokens(name string, f model.File) int {
 	old := strings.Contains(name, "gemini-1") || strings.Contains(name, "gemini-2")
 	switch {
 	case strings.HasPrefix(f.Type, "image/") && old:
-		return tiles(f.Width, f.Height) * tile
+		return countTiles(f.Width, f.Height) * tile
 	case strings.HasPrefix(f.Type, "image/"):
 		return 1120
 	case f.Type == "application/pdf" && old:
@@ -39,8 +39,8 @@ const (
 	maxTiles = 9
 )
 
-// tiles returns how many tiles a picture is cut into.
-func tiles(width, height int) int {
+// countTiles returns how many tiles a picture is cut into.
+func countTiles(width, height int) int {
 	if width <= 384 && height <= 384 {
 		return 1
 	}

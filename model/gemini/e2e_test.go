@@ -14,6 +14,6 @@ func TestAgainstAimock(t *testing.T) {
 	modeltest.Run(t, modeltest.Adapter{
 		Provider: gemini.Provider, Model: "gemini-2.5-test", Path: "",
 		New:  func(o model.Options) (llm.Model, error) { return gemini.New(o) },
-		Body: func(s llm.Sent, r llm.Request) []byte { return gemini.Body(s.Model, r) },
+		Body: func(s llm.SentBody, r llm.Request) []byte { return gemini.Body(s.Model, r) },
 	})
 }

@@ -45,7 +45,7 @@ func TestTheRequest(t *testing.T) {
 	foreign := llm.Request{MaxTokens: 7, Tools: []llm.Tool{lookUp}, Messages: []llm.Message{
 		user(llm.Text("q")),
 		{Role: earshot.Assistant, Parts: []llm.Part{
-			llm.Kept("anthropic", `{"type":"thinking"}`),
+			llm.OpaquePart("anthropic", `{"type":"thinking"}`),
 			llm.Calling(llm.Call{ID: "toolu_1", Name: "look_up", Args: `{"q":"x"}`}),
 			llm.Calling(llm.Call{ID: "toolu_2", Name: "look_up", Args: `broken`}),
 		}},

@@ -15,7 +15,7 @@ func TestRequestsAreThoseThatWereRecorded(t *testing.T) {
 		p.Opaque = &llm.Opaque{Provider: "gemini", JSON: json}
 		return p
 	}
-	modeltest.Recorded(t, modeltest.Adapter{
+	modeltest.CheckRecordedRequests(t, modeltest.Adapter{
 		Provider: gemini.Provider, Model: "gemini-3-test",
 		New: func(o model.Options) (llm.Model, error) { return gemini.New(o) },
 	}, modeltest.Events(chunk(`{"text":"ok"}`, "STOP")), map[string]llm.Request{

@@ -14,10 +14,10 @@ import (
 // Body returns the body of a request to the model of a name, as [Model.Generate]
 // sends it.
 func Body(name string, r llm.Request) []byte {
-	out := rawjson.New("contents", contents(name, r.Messages))
+	out := rawjson.New("contents", encodeContents(name, r.Messages))
 	out.Set("generationConfig", rawjson.New("maxOutputTokens", min(r.MaxTokens, 1<<30)))
 	if r.System != "" {
-		out.Set("systemInstruction", content("user", []rawjson.Value{text(r.System)}))
+		out.Set("systemInstruction", encodeContent("user", []rawjson.Value{encodeText(r.System)}))
 	}
 	if len(r.Tools) == 0 {
 		return out.JSON()
@@ -44,13 +44,13 @@ func hasProperties(schema llm.JSON) bool {
 	return adapter.Decode([]byte(schema), &s) == nil && len(s.Properties) > 0
 }
 
-// content writes a message of a role.
-func content(role string, parts []rawjson.Value) *rawjson.Object {
+// encodeContent writes a message of a role.
+func encodeContent(role string, parts []rawjson.Value) *rawjson.Object {
 	return rawjson.New("role", role, "parts", rawjson.List(parts...))
 }
 
-func contents(name string, messages []llm.Message) rawjson.Value {
-	w := &writer{signs: signs(name), ids: map[string]string{}}
+func encodeContents(name string, messages []llm.Message) rawjson.Value {
+	w := &writer{signs: needsSignature(name), ids: map[string]string{}}
 	var out []rawjson.Value
 	for _, m := range messages {
 		role := "user"
@@ -58,16 +58,16 @@ func contents(name string, messages []llm.Message) rawjson.Value {
 			role = "model"
 		}
 		if parts := w.parts(m); len(parts) > 0 {
-			out = append(out, content(role, parts).JSON())
+			out = append(out, encodeContent(role, parts).JSON())
 		}
 	}
 	return rawjson.List(out...)
 }
 
-// signs reports whether a model refuses the first call of a turn without a
+// needsSignature reports whether a model refuses the first call of a turn without a
 // signature: those from Gemini 3 on do
 // (https://ai.google.dev/gemini-api/docs/thought-signatures).
-func signs(name string) bool {
+func needsSignature(name string) bool {
 	return strings.Contains(name, "gemini-") && !strings.Contains(name, "gemini-1") && !strings.Contains(name, "gemini-2")
 }
 
@@ -102,9 +102,9 @@ func (w *writer) parts(m llm.Message) []rawjson.Value {
 			out = append(out, response)
 			files = append(files, more...)
 		case p.Kind == llm.KindText:
-			out = append(out, text(p.Text))
+			out = append(out, encodeText(p.Text))
 		case p.Media != nil:
-			out = append(out, file(*p.Media))
+			out = append(out, encodeFile(*p.Media))
 		}
 	}
 	return append(out, files...)
@@ -147,7 +147,7 @@ func (w *writer) result(r llm.Result) (response rawjson.Value, files []rawjson.V
 		}
 		name := adapter.Describe(*p.Media)
 		lines = append(lines, "["+name+" follows below]")
-		files = append(files, text("["+name+", which "+r.Name+" returned]"), file(*p.Media))
+		files = append(files, encodeText("["+name+", which "+r.Name+" returned]"), encodeFile(*p.Media))
 	}
 	key := "output"
 	if r.Failed {
@@ -160,13 +160,13 @@ func (w *writer) result(r llm.Result) (response rawjson.Value, files []rawjson.V
 	return rawjson.New("functionResponse", f).JSON(), files
 }
 
-func text(s string) rawjson.Value { return rawjson.New("text", s).JSON() }
+func encodeText(s string) rawjson.Value { return rawjson.New("text", s).JSON() }
 
-// file writes a file: of a text its content with a line before it.
-func file(m llm.Media) rawjson.Value {
+// encodeFile writes a file: of a text its content with a line before it.
+func encodeFile(m llm.Media) rawjson.Value {
 	kind := adapter.MediaType(m)
 	if strings.HasPrefix(kind, "text/") || kind == "application/json" {
-		return text("[" + adapter.Describe(m) + "]\n" + adapter.Content(m))
+		return encodeText("[" + adapter.Describe(m) + "]\n" + adapter.Content(m))
 	}
 	return rawjson.New("inlineData", rawjson.New("mimeType", kind, "data", m.Data)).JSON()
 }

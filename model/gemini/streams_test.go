@@ -13,7 +13,7 @@ func adapter() modeltest.Adapter {
 	return modeltest.Adapter{
 		Provider: gemini.Provider, Model: "m",
 		New:  func(o model.Options) (llm.Model, error) { return gemini.New(o) },
-		Body: func(s llm.Sent, r llm.Request) []byte { return gemini.Body(s.Model, r) },
+		Body: func(s llm.SentBody, r llm.Request) []byte { return gemini.Body(s.Model, r) },
 	}
 }
 

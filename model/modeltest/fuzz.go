@@ -31,7 +31,7 @@ func FuzzStream(f *testing.F, a Adapter) {
 		f.Add(stream)
 	}
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		s := &said{body: string(stream)}
+		s := &cannedTransport{body: string(stream)}
 		m, err := a.New(model.Options{Model: a.Model, APIKey: secret.New(Key), BaseURL: "http://provider.test" + a.Path, HTTPClient: &http.Client{Transport: s}})
 		if err != nil {
 			t.Fatal(err)
@@ -81,10 +81,10 @@ func FuzzStream(f *testing.F, a Adapter) {
 	})
 }
 
-// said is a network that answers every request with the same body.
-type said struct{ body, asked string }
+// cannedTransport is a network that answers every request with the same body.
+type cannedTransport struct{ body, asked string }
 
-func (s *said) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s *cannedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	asked, err := io.ReadAll(r.Body)
 	s.asked = string(asked)
 	return &http.Response{

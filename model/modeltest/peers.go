@@ -1,8 +1,8 @@
 // Package modeltest tests adapters of model providers.
 //
 // [Run] is one suite for all adapters, against two servers that speak the three
-// providers' APIs with their faults: [Scripted], which needs nothing but Go, and
-// [Aimock], which others wrote. [Recorded] compares requests with recorded ones;
+// providers' APIs with their faults: [StartScripted], which needs nothing but Go, and
+// [Aimock], which others wrote. [CheckRecordedRequests] compares requests with recorded ones;
 // [Streams] and [FuzzStream] play published and mutated streams; [Serve] is a
 // server with scripted answers for an adapter's own tests.
 //
@@ -49,19 +49,19 @@ func Aimock(t *testing.T, more ...string) string {
 		}
 		args = append(args, "--fixtures", file)
 	}
-	return started(t, regexp.MustCompile(`listening on (http://\S+)`), args...)
+	return startPeer(t, regexp.MustCompile(`listening on (http://\S+)`), args...)
 }
 
 // Encoder starts an encoder of English, with its weights, for the time of a test, and
 // returns the base URL of its API of embeddings. Its vectors have 512 numbers.
 func Encoder(t *testing.T) string {
 	t.Helper()
-	return started(t, regexp.MustCompile(`^(http://\S+)$`), filepath.Join(peers, "encoder.mjs"))
+	return startPeer(t, regexp.MustCompile(`^(http://\S+)$`), filepath.Join(peers, "encoder.mjs"))
 }
 
-// started runs a program of peers for the time of a test: its path in the module, and its
+// startPeer runs a program of peers for the time of a test: its path in the module, and its
 // arguments. It returns what its output has where pattern matches.
-func started(t *testing.T, pattern *regexp.Regexp, args ...string) string {
+func startPeer(t *testing.T, pattern *regexp.Regexp, args ...string) string {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("modeltest.update", false, "record the requests anew")
 
-// Recorded compares what an adapter sends for a table of requests with what is
+// CheckRecordedRequests compares what an adapter sends for a table of requests with what is
 // recorded in testdata/requests of the adapter's folder. The table is
 // [Requests] and those of own, which hold what only this provider keeps.
 //
@@ -33,7 +33,7 @@ var update = flag.Bool("modeltest.update", false, "record the requests anew")
 //
 // The recordings were made with the adapters on the providers' own SDKs; see
 // docs/decisions/100-model-clients.md.
-func Recorded(t *testing.T, a Adapter, answer Answer, own map[string]llm.Request) {
+func CheckRecordedRequests(t *testing.T, a Adapter, answer Answer, own map[string]llm.Request) {
 	table := Requests()
 	maps.Copy(table, own)
 	for _, name := range slices.Sorted(maps.Keys(table)) {
@@ -64,7 +64,7 @@ func Recorded(t *testing.T, a Adapter, answer Answer, own map[string]llm.Request
 			if diff := cmp.Diff(head, wantHead+"\n"); diff != "" {
 				t.Errorf("the head: -got +want\n%s", diff)
 			}
-			if diff := cmp.Diff(decoded(t, body), decoded(t, wantBody)); diff != "" {
+			if diff := cmp.Diff(decodeJSON(t, body), decodeJSON(t, wantBody)); diff != "" {
 				t.Errorf("the body: -got +want\n%s", diff)
 			}
 		})
@@ -135,7 +135,7 @@ func keptPieces(p llm.Part) []string {
 	return out
 }
 
-func decoded(t *testing.T, data string) any {
+func decodeJSON(t *testing.T, data string) any {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal([]byte(data), &v); err != nil {
@@ -184,9 +184,9 @@ func Requests() map[string]llm.Request {
 		}},
 		"what another provider kept": {Tools: []llm.Tool{now}, MaxTokens: 100, Messages: []llm.Message{
 			user(llm.Text("q")),
-			bot(llm.Kept("another", `{"type":"thinking"}`), llm.Part{Kind: llm.KindText, Text: "a", Opaque: &llm.Opaque{Provider: "another", JSON: `{"text":"b"}`}}),
+			bot(llm.OpaquePart("another", `{"type":"thinking"}`), llm.Part{Kind: llm.KindText, Text: "a", Opaque: &llm.Opaque{Provider: "another", JSON: `{"text":"b"}`}}),
 			user(llm.Text("q")),
-			bot(llm.Kept("another", `{"type":"thinking"}`), llm.Part{Kind: llm.KindCall, Call: &llm.Call{ID: "c1", Name: "now", Args: "{}"}, Opaque: &llm.Opaque{Provider: "another", JSON: `{"x":1}`}}),
+			bot(llm.OpaquePart("another", `{"type":"thinking"}`), llm.Part{Kind: llm.KindCall, Call: &llm.Call{ID: "c1", Name: "now", Args: "{}"}, Opaque: &llm.Opaque{Provider: "another", JSON: `{"x":1}`}}),
 			user(llm.Results(llm.Result{Call: "c1", Name: "now", Parts: []llm.Part{llm.Text("noon")}})...),
 		}},
 	}

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// Scripted starts a model server for the time of a test and returns its URL
+// StartScripted starts a model server for the time of a test and returns its URL
 // without a path. It needs nothing but Go. It speaks the three providers' APIs
 // as their documentation has them, shares no code with the adapters, and reads
 // what [Aimock] reads: the same fixture files, the same headers for faults and
 // the same journal of requests. A test that runs against both proves more than
 // one against either.
-func Scripted(t *testing.T, more ...string) string {
+func StartScripted(t *testing.T, more ...string) string {
 	t.Helper()
-	s := &scripted{matched: map[string]map[int]int{}, journal: map[string][]exchange{}}
+	s := &scriptedServer{matched: map[string]map[int]int{}, journal: map[string][]exchange{}}
 	for _, content := range append([]string{string(fixtures)}, more...) {
 		var file struct{ Fixtures []fixture }
 		if err := json.Unmarshal([]byte(content), &file); err != nil {
@@ -106,7 +106,7 @@ type api interface {
 	streams(r *http.Request, body []byte) bool
 }
 
-type scripted struct {
+type scriptedServer struct {
 	fixtures []fixture
 
 	mu      sync.Mutex             // guards what follows
@@ -114,7 +114,7 @@ type scripted struct {
 	journal map[string][]exchange  // by test
 }
 
-func (s *scripted) routes() http.Handler {
+func (s *scriptedServer) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /v1/messages", s.serve(anthropicAPI{}))
 	mux.Handle("POST /v1/chat/completions", s.serve(openaiAPI{}))
@@ -128,7 +128,7 @@ func (s *scripted) routes() http.Handler {
 }
 
 // serve answers requests of one API.
-func (s *scripted) serve(a api) http.Handler {
+func (s *scriptedServer) serve(a api) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -158,7 +158,7 @@ func (s *scripted) serve(a api) http.Handler {
 	})
 }
 
-func (s *scripted) record(test string, messages []turn) {
+func (s *scriptedServer) record(test string, messages []turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var x exchange
@@ -167,7 +167,7 @@ func (s *scripted) record(test string, messages []turn) {
 }
 
 // choose returns the first fixture that fits.
-func (s *scripted) choose(test string, messages []turn) (fixture, bool) {
+func (s *scriptedServer) choose(test string, messages []turn) (fixture, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.matched[test] == nil {

@@ -61,8 +61,8 @@ func Streams(t *testing.T, a Adapter) {
 	}
 }
 
-// A streamed is what an adapter made of a stream.
-type streamed struct {
+// A streamResult is what an adapter made of a stream.
+type streamResult struct {
 	Told     []llm.Event   `json:"told"`
 	Response *llm.Response `json:"response,omitempty"`
 	Error    *llm.Error    `json:"error,omitempty"`
@@ -71,7 +71,7 @@ type streamed struct {
 // cut plays pieces of a stream. One that holds all that matters gives the whole
 // response, perhaps without the usage, which some servers send last; of others
 // there is an error.
-func (a Adapter) cut(t *testing.T, stream string, whole streamed) {
+func (a Adapter) cut(t *testing.T, stream string, whole streamResult) {
 	t.Helper()
 	for at := range stream {
 		if at == 0 || stream[at-1] != '\n' {
@@ -93,14 +93,14 @@ func (a Adapter) cut(t *testing.T, stream string, whole streamed) {
 }
 
 // play plays a stream to an adapter.
-func (a Adapter) play(t *testing.T, stream string) streamed {
+func (a Adapter) play(t *testing.T, stream string) streamResult {
 	t.Helper()
 	s := Serve(t, Answer{Header: map[string]string{"Content-Type": "text/event-stream"}, Body: stream})
 	m, err := a.New(model.Options{Model: a.Model, APIKey: secret.New(Key), BaseURL: s.URL + a.Path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out streamed
+	var out streamResult
 	r := llm.Request{MaxTokens: 100, Messages: []llm.Message{{Role: earshot.User, Parts: []llm.Part{llm.Text("q")}}}}
 	answer, err := m.Generate(t.Context(), r, func(e llm.Event) { out.Told = append(out.Told, e) })
 	if err == nil {
@@ -115,7 +115,7 @@ func (a Adapter) play(t *testing.T, stream string) streamed {
 	return out
 }
 
-func (p streamed) golden(t *testing.T) []byte {
+func (p streamResult) golden(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -27,8 +27,8 @@ type Adapter struct {
 	Provider string
 	Model    string
 	New      func(model.Options) (llm.Model, error)
-	// Body is the adapter's, for what [llm.Sent] has of the request.
-	Body func(s llm.Sent, r llm.Request) []byte
+	// Body is the adapter's, for what [llm.SentBody] has of the request.
+	Body func(s llm.SentBody, r llm.Request) []byte
 	// Path is the end of the provider's base URL, such as /v1.
 	Path string
 }
@@ -39,7 +39,7 @@ const Key = "sk-canary-0123456789abcdef"
 // Run runs the suite against the server in Go, and against aimock where Node is
 // installed.
 func Run(t *testing.T, a Adapter) {
-	t.Run("scripted", func(t *testing.T) { suite{a, Scripted(t)}.run(t) })
+	t.Run("scripted", func(t *testing.T) { suite{a, StartScripted(t)}.run(t) })
 	t.Run("aimock", func(t *testing.T) { suite{a, Aimock(t)}.run(t) })
 }
 
@@ -112,7 +112,7 @@ func (s suite) model(t *testing.T, w *wire) llm.Model {
 	return m
 }
 
-func ask(parts ...llm.Part) llm.Request {
+func askRequest(parts ...llm.Part) llm.Request {
 	return llm.Request{System: "You are in a test.", MaxTokens: 200, Cache: true,
 		Messages: []llm.Message{{Role: earshot.User, Parts: parts, Cache: true}}}
 }
@@ -122,11 +122,11 @@ const hello = "Hello from the other side, in a sentence that needs several piece
 func (s suite) plain(t *testing.T) {
 	t.Parallel()
 	w := &wire{}
-	answer, err := s.model(t, w).Generate(t.Context(), ask(llm.Text("say hello")), nil)
+	answer, err := s.model(t, w).Generate(t.Context(), askRequest(llm.Text("say hello")), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.wasSent(t, answer, ask(llm.Text("say hello")), w.sent()[0])
+	s.wasSent(t, answer, askRequest(llm.Text("say hello")), w.sent()[0])
 	if diff := cmp.Diff(answer.Parts, []llm.Part{llm.Text(hello)}); diff != "" {
 		t.Errorf("-got +want\n%s", diff)
 	}
@@ -141,7 +141,7 @@ func (s suite) plain(t *testing.T) {
 func (s suite) streamed(t *testing.T) {
 	t.Parallel()
 	var heard []string
-	answer, err := s.model(t, &wire{}).Generate(t.Context(), ask(llm.Text("say hello")), func(e llm.Event) { heard = append(heard, e.Text) })
+	answer, err := s.model(t, &wire{}).Generate(t.Context(), askRequest(llm.Text("say hello")), func(e llm.Event) { heard = append(heard, e.Text) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func (s suite) streamed(t *testing.T) {
 
 func (s suite) tools(t *testing.T) {
 	t.Parallel()
-	r := ask(llm.Text("weather in two towns"))
+	r := askRequest(llm.Text("weather in two towns"))
 	r.Tools = []llm.Tool{{Name: "weather", Description: "Tells the weather.", Schema: `{"type":"object","properties":{"town":{"type":"string"}},"required":["town"]}`}}
 	w := &wire{}
 	m := s.model(t, w)
@@ -216,7 +216,7 @@ var dot = llm.Media{ID: "F1", Name: "dot.png", Type: "image/png", Data: []byte("
 func (s suite) picture(t *testing.T) {
 	t.Parallel()
 	w := &wire{}
-	answer, err := s.model(t, w).Generate(t.Context(), ask(llm.Image(dot), llm.Text("what is in this picture")), nil)
+	answer, err := s.model(t, w).Generate(t.Context(), askRequest(llm.Image(dot), llm.Text("what is in this picture")), nil)
 	if err != nil || answer.Text() != "A very small dot." {
 		t.Errorf("got %q, %v", answer.Text(), err)
 	}
@@ -227,7 +227,7 @@ func (s suite) picture(t *testing.T) {
 
 func (s suite) length(t *testing.T) {
 	t.Parallel()
-	answer, err := s.model(t, &wire{}).Generate(t.Context(), ask(llm.Text("talk without end")), nil)
+	answer, err := s.model(t, &wire{}).Generate(t.Context(), askRequest(llm.Text("talk without end")), nil)
 	if err != nil || answer.Stop != llm.StopLength || answer.Text() != "And so on and so" {
 		t.Errorf("got %q, %s, %v, want it cut", answer.Text(), answer.Stop, err)
 	}
@@ -248,7 +248,7 @@ func (s suite) faults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := &wire{every: c.fault}
-			_, err := s.model(t, w).Generate(t.Context(), ask(llm.Text("say hello")), nil)
+			_, err := s.model(t, w).Generate(t.Context(), askRequest(llm.Text("say hello")), nil)
 			e := s.fails(t, err)
 			if e.Status != c.status || !e.Retryable || e.TooLarge || (e.RetryAfter > 0) != c.waits {
 				t.Errorf("got %+v, want status %d", e, c.status)
@@ -281,7 +281,7 @@ func (s suite) fails(t *testing.T, err error) *llm.Error {
 func (s suite) cut(t *testing.T) {
 	t.Parallel()
 	var heard strings.Builder
-	_, err := s.model(t, &wire{}).Generate(t.Context(), ask(llm.Text("break off")), func(e llm.Event) { heard.WriteString(e.Text) })
+	_, err := s.model(t, &wire{}).Generate(t.Context(), askRequest(llm.Text("break off")), func(e llm.Event) { heard.WriteString(e.Text) })
 	if e := s.fails(t, err); !e.Retryable || e.Status != 0 {
 		t.Errorf("got %+v", e)
 	}
@@ -294,7 +294,7 @@ func (s suite) givesUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := s.model(t, &wire{every: "x-aimock-chaos-latency: 20000"}).Generate(ctx, ask(llm.Text("say hello")), nil)
+	_, err := s.model(t, &wire{every: "x-aimock-chaos-latency: 20000"}).Generate(ctx, askRequest(llm.Text("say hello")), nil)
 	if e := s.fails(t, err); !errors.Is(err, context.DeadlineExceeded) || e.Retryable {
 		t.Errorf("got %v", err)
 	}
@@ -304,7 +304,7 @@ func (s suite) again(t *testing.T) {
 	t.Parallel()
 	w := &wire{faults: []string{"x-aimock-chaos-drop: 1", "x-aimock-chaos-disconnect: 1", "x-aimock-chaos-malformed: 1"}}
 	m := model.Retry(s.model(t, w), &model.RetryOptions{Base: time.Millisecond})
-	answer, err := m.Generate(t.Context(), ask(llm.Text("say hello")), nil)
+	answer, err := m.Generate(t.Context(), askRequest(llm.Text("say hello")), nil)
 	if err != nil || answer.Text() != hello || len(w.sent()) != 4 {
 		t.Errorf("got %q, %v after %d requests", answer.Text(), err, len(w.sent()))
 	}
@@ -320,7 +320,7 @@ func (s suite) nobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = m.Generate(t.Context(), ask(llm.Text("say hello")), nil)
+	_, err = m.Generate(t.Context(), askRequest(llm.Text("say hello")), nil)
 	if e := s.fails(t, err); !e.Retryable || e.Status != 0 {
 		t.Errorf("got %+v", e)
 	}
@@ -336,7 +336,7 @@ func (s suite) another(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, err := m.Generate(t.Context(), ask(llm.Text("say hello")), nil)
+		answer, err := m.Generate(t.Context(), askRequest(llm.Text("say hello")), nil)
 		name := answer.Provider
 		var e *llm.Error
 		if errors.As(err, &e) {

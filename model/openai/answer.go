@@ -142,7 +142,7 @@ func (a *answer) growCall(piece callDelta, raw json.RawMessage) {
 	c := a.calls[i]
 	if c.name == "" && piece.Function.Name != "" {
 		c.name = piece.Function.Name
-		adapter.Tell(a.stream, llm.Event{Call: c.name})
+		adapter.SendEvent(a.stream, llm.Event{Call: c.name})
 	}
 	if piece.ID != "" {
 		c.id = piece.ID
@@ -153,7 +153,7 @@ func (a *answer) growCall(piece callDelta, raw json.RawMessage) {
 
 func (a *answer) write(text string) {
 	a.text.WriteString(text)
-	adapter.Tell(a.stream, llm.Event{Text: text})
+	adapter.SendEvent(a.stream, llm.Event{Text: text})
 }
 
 // Fields are what a server adds to an answer for itself, by name.
@@ -236,7 +236,7 @@ var keep = []string{"reasoning", "reasoning_content", "reasoning_details", "thin
 func (a *answer) response(r llm.Request) llm.Response {
 	out := llm.Response{Model: a.model}
 	if kept, ok := a.extra.object(keep...); ok {
-		out.Parts = append(out.Parts, llm.Kept(Provider, kept))
+		out.Parts = append(out.Parts, llm.OpaquePart(Provider, kept))
 	}
 	if a.text.Len() > 0 {
 		out.Parts = append(out.Parts, llm.Text(a.text.String()))

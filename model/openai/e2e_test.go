@@ -14,6 +14,6 @@ func TestAgainstAimock(t *testing.T) {
 	modeltest.Run(t, modeltest.Adapter{
 		Provider: openai.Provider, Model: "gpt-test", Path: "/v1",
 		New:  func(o model.Options) (llm.Model, error) { return openai.New(o) },
-		Body: func(s llm.Sent, r llm.Request) []byte { return openai.Body(s.Model, s.Form, r) },
+		Body: func(s llm.SentBody, r llm.Request) []byte { return openai.Body(s.Model, s.Form, r) },
 	})
 }

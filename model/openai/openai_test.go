@@ -83,7 +83,7 @@ func TestTheRequest(t *testing.T) {
 			llm.Request{MaxTokens: 7, Tools: []llm.Tool{lookUp}, Messages: []llm.Message{
 				user(llm.Text("q")),
 				{Role: earshot.Assistant, Parts: []llm.Part{
-					llm.Kept("anthropic", `{"type":"thinking"}`), llm.Text("I look."),
+					llm.OpaquePart("anthropic", `{"type":"thinking"}`), llm.Text("I look."),
 					llm.Calling(llm.Call{ID: "c1", Name: "look_up", Args: `{"q":"x"}`}), llm.Calling(llm.Call{ID: "c2", Name: "look_up", Args: `{}`}),
 				}},
 				user(llm.Results(
@@ -155,7 +155,7 @@ func TestFieldsAreReplayedUntouched(t *testing.T) {
 	}
 	call := llm.Calling(llm.Call{ID: "c1", Name: "look_up", Args: `{"q":1}`})
 	call.Opaque = &llm.Opaque{Provider: "openai", JSON: `{"extra_content":{"google":{"thought_signature":"EqQB+/=="}}}`}
-	want := []llm.Part{llm.Kept("openai", `{"reasoning_content":"I should look.","reasoning_details":[{"type":"reasoning.encrypted","data":"+/=="}]}`), call}
+	want := []llm.Part{llm.OpaquePart("openai", `{"reasoning_content":"I should look.","reasoning_details":[{"type":"reasoning.encrypted","data":"+/=="}]}`), call}
 	if diff := cmp.Diff(answer.Parts, want); diff != "" || answer.Stop != llm.StopCalls {
 		t.Fatalf("%s: -got +want\n%s", answer.Stop, diff)
 	}

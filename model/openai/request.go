@@ -12,7 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/model/internal/rawjson"
 )
 
-// The words of a form, which [llm.Sent] keeps.
+// The words of a form, which [llm.SentBody] keeps.
 const (
 	// formOwn: the provider itself is asked, which knows max_completion_tokens.
 	formOwn = "max_completion_tokens"
@@ -32,7 +32,7 @@ func formOf(own, noReasoning bool) string {
 }
 
 // Body returns the body of a request to the model of a name, as [Model.Generate]
-// sends it. form is what [llm.Sent] has of an earlier request; "" is the form that
+// sends it. form is what [llm.SentBody] has of an earlier request; "" is the form that
 // most servers understand.
 func Body(name, form string, r llm.Request) []byte {
 	words := strings.Fields(form)
@@ -59,27 +59,27 @@ func Body(name, form string, r llm.Request) []byte {
 	}
 	var messages []rawjson.Value
 	if r.System != "" {
-		messages = append(messages, message("system", r.System))
+		messages = append(messages, encodeMessage("system", r.System))
 	}
 	for _, m := range r.Messages {
 		if m.Role == earshot.Assistant {
-			messages = append(messages, assistant(m.Parts)...)
+			messages = append(messages, encodeAssistant(m.Parts)...)
 		} else {
-			messages = append(messages, user(m.Parts)...)
+			messages = append(messages, encodeUser(m.Parts)...)
 		}
 	}
 	out.Set("messages", rawjson.List(messages...))
 	return out.JSON()
 }
 
-// message writes a message of a role; content is a text or a list of parts.
-func message(role string, content any) rawjson.Value {
+// encodeMessage writes a message of a role; content is a text or a list of parts.
+func encodeMessage(role string, content any) rawjson.Value {
 	return rawjson.New("role", role, "content", content).JSON()
 }
 
-// assistant writes a message of the model's own; none where there is nothing in
+// encodeAssistant writes a message of the model's own; none where there is nothing in
 // it but what another provider kept.
-func assistant(parts []llm.Part) []rawjson.Value {
+func encodeAssistant(parts []llm.Part) []rawjson.Value {
 	out := rawjson.New("role", "assistant")
 	extra := map[string]rawjson.Value{}
 	var text strings.Builder
@@ -120,14 +120,14 @@ func assistant(parts []llm.Part) []rawjson.Value {
 	return []rawjson.Value{out.JSON()}
 }
 
-// user writes a message of the user's: results of calls first, each a message
+// encodeUser writes a message of the user's: results of calls first, each a message
 // of its own, then the rest with the files of the results.
-func user(parts []llm.Part) []rawjson.Value {
+func encodeUser(parts []llm.Part) []rawjson.Value {
 	var out []rawjson.Value
 	var rest []rawjson.Value
 	lone := "" // the text of a rest that is a single text
 	add := func(p llm.Part) {
-		if v, text, ok := content(p); ok {
+		if v, text, ok := encodeContent(p); ok {
 			rest, lone = append(rest, v), text
 		}
 	}
@@ -152,16 +152,16 @@ func user(parts []llm.Part) []rawjson.Value {
 	case len(rest) == 0:
 	case len(rest) == 1 && lone != "":
 		// The plain form: some servers know no other.
-		out = append(out, message("user", lone))
+		out = append(out, encodeMessage("user", lone))
 	default:
-		out = append(out, message("user", rawjson.List(rest...)))
+		out = append(out, encodeMessage("user", rawjson.List(rest...)))
 	}
 	return out
 }
 
-// content writes a part of a user's message, and returns its text where it is
+// encodeContent writes a part of a user's message, and returns its text where it is
 // one; false for a part that cannot stand there.
-func content(p llm.Part) (v rawjson.Value, text string, ok bool) {
+func encodeContent(p llm.Part) (v rawjson.Value, text string, ok bool) {
 	part := func(kind string, value any) (rawjson.Value, string, bool) {
 		text, _ := value.(string)
 		return rawjson.New("type", kind, kind, value).JSON(), text, true

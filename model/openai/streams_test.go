@@ -13,7 +13,7 @@ func adapter() modeltest.Adapter {
 	return modeltest.Adapter{
 		Provider: openai.Provider, Model: "m", Path: "/v1",
 		New:  func(o model.Options) (llm.Model, error) { return openai.New(o) },
-		Body: func(s llm.Sent, r llm.Request) []byte { return openai.Body(s.Model, s.Form, r) },
+		Body: func(s llm.SentBody, r llm.Request) []byte { return openai.Body(s.Model, s.Form, r) },
 	}
 }
 

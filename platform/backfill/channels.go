@@ -227,7 +227,7 @@ func (t *timeline) tryLock() bool {
 func (t *timeline) unlock() { <-t.fetching }
 
 // part returns what the timeline is in the store.
-func (t *timeline) part() earshot.Part { return earshot.ThreadOf(t.Thread()) }
+func (t *timeline) part() earshot.ChannelPart { return earshot.ThreadOf(t.Thread()) }
 
 // method returns the method of [Source] that reads the timeline.
 func (t *timeline) method() string {

@@ -18,7 +18,7 @@ import (
 type fetch struct {
 	*Filler
 	t *timeline
-	n need
+	n timelineNeed
 
 	group    errgroup.Group
 	answered chan struct{} // closed when the request for the root has ended
@@ -41,7 +41,7 @@ const grace = 200 * time.Millisecond
 
 // fetch fetches until nothing more is needed of the timeline, the calls are used up,
 // or one fails.
-func (f *Filler) fetch(ctx context.Context, t *timeline, n need) error {
+func (f *Filler) fetch(ctx context.Context, t *timeline, n timelineNeed) error {
 	err := t.lock(ctx)
 	if err == nil {
 		defer t.unlock()

@@ -48,7 +48,7 @@ func (f *Filler) Fill(ctx context.Context, c earshot.Channel, anchor earshot.Mes
 // fillAll fills the timelines of one turn, side by side. The thread's root takes its
 // request before the channel's page does: where requests are rare there is only one.
 func (f *Filler) fillAll(ctx context.Context, timelines []*timeline, upTo earshot.Position) error {
-	needs := make([]need, len(timelines))
+	needs := make([]timelineNeed, len(timelines))
 	for i, t := range slices.Backward(timelines) {
 		var err error
 		if needs[i], err = f.forTurn(ctx, t, upTo); err != nil {
@@ -62,8 +62,8 @@ func (f *Filler) fillAll(ctx context.Context, timelines []*timeline, upTo earsho
 	return g.Wait()
 }
 
-// A need is what a caller who waits needs of a timeline.
-type need struct {
+// A timelineNeed is what a caller who waits needs of a timeline.
+type timelineNeed struct {
 	upTo  earshot.Time // what was said later is not asked for
 	calls int          // of the platform, at most
 	root  *rootCall    // a request for the thread's root; nil: none
@@ -74,8 +74,8 @@ type need struct {
 
 // forTurn returns what a turn needs of a timeline, with the request for the root
 // reserved.
-func (f *Filler) forTurn(ctx context.Context, t *timeline, upTo earshot.Position) (need, error) {
-	n := need{upTo: upTo.Time, calls: channelCalls}
+func (f *Filler) forTurn(ctx context.Context, t *timeline, upTo earshot.Position) (timelineNeed, error) {
+	n := timelineNeed{upTo: upTo.Time, calls: channelCalls}
 	n.next = func(ctx context.Context) ([]coverage.Window, bool, error) { return f.nextForTurn(ctx, t, upTo) }
 	if t.Thread() == "" {
 		return n, nil
@@ -88,12 +88,12 @@ func (f *Filler) forTurn(ctx context.Context, t *timeline, upTo earshot.Position
 
 // fill fetches what is needed of one timeline, saves its coverage, and queues
 // what is left for the background.
-func (f *Filler) fill(ctx context.Context, t *timeline, n need) error {
+func (f *Filler) fill(ctx context.Context, t *timeline, n timelineNeed) error {
 	f.mu.Lock()
 	t.Want(n.upTo)
 	f.mu.Unlock()
 	failure := f.fetch(ctx, t, n)
-	why, fatal := explain(ctx, failure)
+	why, fatal := fetchReason(ctx, failure)
 	if fatal != nil {
 		return fatal
 	}
@@ -116,9 +116,9 @@ func (f *Filler) fill(ctx context.Context, t *timeline, n need) error {
 	return nil
 }
 
-// explain turns the error of a fetch into the reason that is recorded as
+// fetchReason turns the error of a fetch into the reason that is recorded as
 // coverage. fatal is an error of the store, which is not coverage.
-func explain(ctx context.Context, err error) (why string, fatal error) {
+func fetchReason(ctx context.Context, err error) (why string, fatal error) {
 	var source *sourceError
 	switch {
 	case err == nil:

@@ -159,7 +159,7 @@ func TestAStartReadsTheChannelsOfItsWorkspace(t *testing.T) {
 		d.options.Store, d.options.Workspace = st, "W3" // a hundred of them
 		d.start(false)
 		defer d.end()
-		counted.Bound{Calls: 400, Rows: 150}.Check(t, st, "a start")
+		counted.CallBound{Calls: 400, Rows: 150}.Check(t, st, "a start")
 	})
 }
 
@@ -529,7 +529,7 @@ func TestAPageThatIsCutWithoutACursorIsNotTheWholeWindow(t *testing.T) {
 		if g := append(d.gaps("C1", root.ID), d.gaps("C1", "")...); len(g) > 0 {
 			t.Errorf("after the background: %+v", g)
 		}
-		for _, part := range []earshot.Part{earshot.ThreadOf(root.ID), earshot.TopLevel()} {
+		for _, part := range []earshot.ChannelPart{earshot.ThreadOf(root.ID), earshot.TopLevel()} {
 			if c, err := d.store.Count(t.Context(), channel("C1").Scope(), part, earshot.Position{}); err != nil || c.Count < 91 {
 				t.Errorf("%d messages are stored, %v", c.Count, err)
 			}

@@ -11,15 +11,15 @@ import (
 
 // A Store is what backfill needs of an [earshot.Store].
 type Store interface {
-	Accept(ctx context.Context, s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error)
+	Accept(ctx context.Context, s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.AcceptResult, error)
 	PutCoverage(ctx context.Context, s earshot.Scope, list ...earshot.Coverage) error
 	Coverage(ctx context.Context, s earshot.Scope) ([]earshot.Coverage, error)
 	FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error)
 	Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error)
 	Activity(ctx context.Context, s earshot.Scope, upTo earshot.Position, roots ...earshot.MessageID) (map[earshot.MessageID]earshot.Activity, error)
-	Count(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error)
-	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
-	Range(ctx context.Context, s earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error]
+	Count(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position) (earshot.Count, error)
+	Newest(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error)
+	Range(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, from, to earshot.Position) iter.Seq2[earshot.Message, error]
 	Message(ctx context.Context, s earshot.Scope, id earshot.MessageID) (earshot.Message, error)
 	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
 }
@@ -38,7 +38,7 @@ type Options struct {
 	// its event. The same message may come twice, and may also arrive as an event.
 	// It must record the message. nil: the message is recorded like all others,
 	// and not answered.
-	Handle func(ctx context.Context, c earshot.Channel, f Found) error
+	Handle func(ctx context.Context, c earshot.Channel, f HistoryMessage) error
 	// Fresh is how old such a message may be. Default: 10 minutes.
 	Fresh time.Duration
 

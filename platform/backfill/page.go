@@ -61,7 +61,7 @@ func (f *Filler) request(ctx context.Context, t *timeline, w coverage.Window) (P
 	if err == nil && page.Cursor != "" && page.Cursor == w.Cursor {
 		err = errors.New("the platform gives the same page again")
 	}
-	ofTimeline := func(m Found) bool { return m.Message.ID != t.Thread() }
+	ofTimeline := func(m HistoryMessage) bool { return m.Message.ID != t.Thread() }
 	if err == nil && page.More && page.Cursor == "" && !slices.ContainsFunc(page.Messages, ofTimeline) {
 		err = errors.New("the platform says that there is more, and shows nothing")
 	}
@@ -87,7 +87,7 @@ func (p *Page) outline() coverage.Page {
 	return out
 }
 
-func (m Found) outline() coverage.Message {
+func (m HistoryMessage) outline() coverage.Message {
 	return coverage.Message{ID: m.Message.ID, Time: m.Message.Time, Replies: m.Message.Replies}
 }
 

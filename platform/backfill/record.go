@@ -21,7 +21,7 @@ import (
 func (f *Filler) record(ctx context.Context, t *timeline, w coverage.Window, page Page, sight coverage.Sight, start earshot.Time) error {
 	scope := t.channel.Scope()
 	if floor := f.Floor(scope); floor > 0 { // a page has the root of its thread, however old
-		page.Messages = slices.DeleteFunc(slices.Clone(page.Messages), func(m Found) bool { return m.Message.Time < floor })
+		page.Messages = slices.DeleteFunc(slices.Clone(page.Messages), func(m HistoryMessage) bool { return m.Message.Time < floor })
 	}
 	shown := slices.Concat(page.Messages, page.Beside)
 	ids := make([]earshot.MessageID, len(shown))
@@ -37,7 +37,7 @@ func (f *Filler) record(ctx context.Context, t *timeline, w coverage.Window, pag
 		stored[m.ID] = m
 	}
 	var events []earshot.Event
-	var toHandle []Found
+	var toHandle []HistoryMessage
 	for i, x := range shown {
 		have, ok := stored[x.Message.ID]
 		if i >= len(page.Messages) && !ok {
@@ -52,7 +52,7 @@ func (f *Filler) record(ctx context.Context, t *timeline, w coverage.Window, pag
 		if ok && x.Message.Reactions == nil && len(have.Reactions) > 0 {
 			x.Message.Reactions = []earshot.Reaction{} // history shows all that there are
 		}
-		if x.Unread || ok && (have.Deleted || same(have, x.Message)) {
+		if x.Unread || ok && (have.Deleted || isUnchanged(have, x.Message)) {
 			continue
 		}
 		if x.Message.Reactions != nil {
@@ -62,7 +62,7 @@ func (f *Filler) record(ctx context.Context, t *timeline, w coverage.Window, pag
 			}
 			x.Message.Reactors = &by
 		}
-		x.Past, x.Received, x.Delivery = true, f.Now(), delivery(have, x.Message)
+		x.Past, x.Received, x.Delivery = true, f.Now(), deliveryID(have, x.Message)
 		if f.Handle != nil && (x.Key != "" && !said || !ok && f.wantsAnswer(t, x.Message)) {
 			if x.Whole {
 				x.Key = "" // the post is complete: Handle finds it by its id and stores its text
@@ -82,7 +82,7 @@ func (f *Filler) record(ctx context.Context, t *timeline, w coverage.Window, pag
 	if err := f.accept(ctx, t, append(events, gone...)); err != nil {
 		return err
 	}
-	slices.SortFunc(toHandle, func(x, y Found) int { return x.Message.Position().Compare(y.Message.Position()) })
+	slices.SortFunc(toHandle, func(x, y HistoryMessage) int { return x.Message.Position().Compare(y.Message.Position()) })
 	for _, x := range toHandle {
 		if err := f.Handle(ctx, t.channel.Channel, x); err != nil {
 			return fmt.Errorf("handle message %s of %s: %w", x.Message.ID, t, err)
@@ -120,10 +120,10 @@ func (f *Filler) accept(ctx context.Context, t *timeline, events []earshot.Event
 	return g.Wait()
 }
 
-// same reports whether m has nothing that the store does not have.
-func same(have, m earshot.Message) bool {
+// isUnchanged reports whether m has nothing that the store does not have.
+func isUnchanged(have, m earshot.Message) bool {
 	return !m.Deleted && have.Edited == m.Edited && have.Text == m.Text && have.Thread == m.Root() &&
-		slices.Equal(have.Shared, m.Shared) && knows(have.Replies, m.Replies) && slices.Equal(byName(have.Reactions), byName(m.Reactions)) &&
+		slices.Equal(have.Shared, m.Shared) && knowsReplies(have.Replies, m.Replies) && slices.Equal(byName(have.Reactions), byName(m.Reactions)) &&
 		slices.EqualFunc(have.Files, m.Files, func(x, y earshot.File) bool { return x.ID == y.ID })
 }
 
@@ -132,16 +132,16 @@ func byName(list []earshot.Reaction) []earshot.Reaction {
 	return slices.SortedFunc(slices.Values(list), func(a, b earshot.Reaction) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// knows reports whether the store knows of as many replies as a root shows, and
+// knowsReplies reports whether the store knows of as many replies as a root shows, and
 // as late ones. It may know of more.
-func knows(have, shown *earshot.Activity) bool {
+func knowsReplies(have, shown *earshot.Activity) bool {
 	return shown == nil || shown.Count <= 0 || have != nil && have.Count >= shown.Count && have.Last >= shown.Last
 }
 
-// delivery is the delivery id of a message as history shows it, which is stored as
+// deliveryID returns the delivery id of a message as history shows it, which is stored as
 // have: a page that is read again stores no second copy. Reactions can become again
 // what they were, so that what they are now counts too.
-func delivery(have, m earshot.Message) string {
+func deliveryID(have, m earshot.Message) string {
 	h := fnv.New64a()
 	fmt.Fprint(h, have.Reactions, m.Edited, m.Deleted, m.Text, m.Thread, m.Reactions, m.Files, m.Shared)
 	if a := m.Replies; a != nil {
@@ -172,7 +172,7 @@ func (f *Filler) gone(ctx context.Context, t *timeline, page Page, sight coverag
 			continue
 		}
 		tombstone := earshot.Message{ID: m.ID, Time: m.Time, Deleted: true}
-		out = append(out, earshot.Event{Message: tombstone, Past: true, Received: f.Now(), Delivery: delivery(m, tombstone)})
+		out = append(out, earshot.Event{Message: tombstone, Past: true, Received: f.Now(), Delivery: deliveryID(m, tombstone)})
 	}
 	if len(out) > len(page.Messages) {
 		f.Log.Warn("history lacks more than it shows: nothing is taken for deleted", append(t.logAttrs(), "stored", len(out), "shown", len(page.Messages))...)

@@ -40,7 +40,7 @@ type accepting struct {
 	accepted []earshot.Message
 }
 
-func (s *accepting) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
+func (s *accepting) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.AcceptResult, error) {
 	s.mu.Lock()
 	s.accepted = append(s.accepted, e.Message)
 	s.mu.Unlock()
@@ -50,14 +50,14 @@ func (s *accepting) Accept(ctx context.Context, scope earshot.Scope, e earshot.E
 // A reading is what came of reading a thread's page once.
 type reading struct {
 	Accepted []earshot.Message
-	Handled  []backfill.Found // raw, delivery and times left out
+	Handled  []backfill.HistoryMessage // raw, delivery and times left out
 }
 
 // read reads a page of thread 1 that shows x, by a store that has what is
 // stored.
-func read(t *testing.T, x backfill.Found, stored ...earshot.Message) reading {
+func read(t *testing.T, x backfill.HistoryMessage, stored ...earshot.Message) reading {
 	t.Helper()
-	return readPage(t, backfill.Page{Messages: []backfill.Found{x}}, stored...)
+	return readPage(t, backfill.Page{Messages: []backfill.HistoryMessage{x}}, stored...)
 }
 
 func readPage(t *testing.T, page backfill.Page, stored ...earshot.Message) reading {
@@ -74,7 +74,7 @@ func readPage(t *testing.T, page backfill.Page, stored ...earshot.Message) readi
 	var out reading
 	f, err := backfill.Open(t.Context(), backfill.Options{
 		Store: s, Source: &shown{page: page}, Platform: earshot.Slack, Workspace: "T1", ThreadsAlone: true,
-		Handle: func(_ context.Context, _ earshot.Channel, f backfill.Found) error {
+		Handle: func(_ context.Context, _ earshot.Channel, f backfill.HistoryMessage) error {
 			f.Event = earshot.Event{Message: f.Message}
 			out.Handled = append(out.Handled, f)
 			return nil
@@ -100,12 +100,14 @@ func TestOurOwnPostIsReadAsWhatItIs(t *testing.T) {
 		m.Text = text
 		return m
 	}
-	found := func(key string, whole bool) backfill.Found {
-		return backfill.Found{Event: earshot.Event{Message: ours}, Key: key, Whole: whole}
+	found := func(key string, whole bool) backfill.HistoryMessage {
+		return backfill.HistoryMessage{Event: earshot.Event{Message: ours}, Key: key, Whole: whole}
 	}
-	handled := func(key string, whole bool) reading { return reading{Handled: []backfill.Found{found(key, whole)}} }
+	handled := func(key string, whole bool) reading {
+		return reading{Handled: []backfill.HistoryMessage{found(key, whole)}}
+	}
 	for name, tt := range map[string]struct {
-		found  backfill.Found
+		found  backfill.HistoryMessage
 		stored []earshot.Message
 		want   reading
 	}{
@@ -131,17 +133,17 @@ func TestWhatHistoryTellsOfAStoredMessageIsNew(t *testing.T) {
 	for name, change := range map[string]func(*earshot.Message){
 		"replies": func(m *earshot.Message) { m.Replies = &earshot.Activity{Count: 14, Last: m.Time + 1} },
 		"a forward": func(m *earshot.Message) {
-			m.Shared = []earshot.Shared{{Kind: earshot.Forward, Author: "Erin", Text: "down"}}
+			m.Shared = []earshot.SharedContent{{Kind: earshot.Forward, Author: "Erin", Text: "down"}}
 		},
 		"a reaction": func(m *earshot.Message) { m.Reactions = []earshot.Reaction{{Name: "eyes", Count: 1}} },
 	} {
 		told := root
 		change(&told)
-		x := backfill.Found{Event: earshot.Event{Message: told}}
+		x := backfill.HistoryMessage{Event: earshot.Event{Message: told}}
 		if diff := cmp.Diff([]earshot.Message{told}, read(t, x, root).Accepted, cmpopts.IgnoreFields(earshot.Message{}, "Reactors")); diff != "" {
 			t.Errorf("%s: accepted (-want +got):\n%s", name, diff)
 		}
-		if got := read(t, backfill.Found{Event: earshot.Event{Message: root}}, root).Accepted; got != nil {
+		if got := read(t, backfill.HistoryMessage{Event: earshot.Event{Message: root}}, root).Accepted; got != nil {
 			t.Errorf("%s: what is known was accepted again: %+v", name, got)
 		}
 	}
@@ -158,9 +160,9 @@ func TestOfWhatStandsBesideAWindowTheStoredIsBroughtUpToDate(t *testing.T) {
 	changed, same, fresh := at("2", 3*time.Hour), at("3", 2*time.Hour, eyes), at("5", time.Minute)
 	before := changed
 	before.Reactions = []earshot.Reaction{eyes}
-	page := backfill.Page{Messages: []backfill.Found{{Event: earshot.Event{Message: fresh}}}, NewestFirst: true, More: true}
+	page := backfill.Page{Messages: []backfill.HistoryMessage{{Event: earshot.Event{Message: fresh}}}, NewestFirst: true, More: true}
 	for _, m := range []earshot.Message{changed, same, at("4", time.Hour)} {
-		page.Beside = append(page.Beside, backfill.Found{Event: earshot.Event{Message: m}})
+		page.Beside = append(page.Beside, backfill.HistoryMessage{Event: earshot.Event{Message: m}})
 	}
 	changed.Reactions = []earshot.Reaction{}
 	want := reading{Accepted: []earshot.Message{changed}, Handled: page.Messages} // the missed question is the bot's

@@ -41,11 +41,11 @@ type Window struct {
 type Page struct {
 	// Messages are those of the page, in the order of Position or against it;
 	// a thread's root may be anywhere.
-	Messages []Found
+	Messages []HistoryMessage
 	// Beside are messages from outside the window that came with it. What is new of
 	// those that are stored is taken over: edits, and reactions taken back, that were
 	// missed. The others are left out, since nothing is known of what stands between.
-	Beside []Found
+	Beside []HistoryMessage
 	// NewestFirst says that the window's first page has its newest messages.
 	// Slack's replies begin with the oldest ([RootSource]), all other history with
 	// the newest. It must be set on an empty page too.
@@ -60,8 +60,8 @@ type Page struct {
 	Hidden bool
 }
 
-// A Found is one message of history.
-type Found struct {
+// A HistoryMessage is one message of history.
+type HistoryMessage struct {
 	// Event has the message and, in Raw, its JSON as it came; Client where the
 	// platform has it. Delivery, Received and Past are set by backfill.
 	// Message.Replies is set on a root that has replies; what the platform does not

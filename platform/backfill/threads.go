@@ -65,7 +65,7 @@ func (f *Filler) followThreads(ctx context.Context, t *timeline, page Page) erro
 		return nil
 	}
 	var ids []earshot.MessageID
-	roots := slices.DeleteFunc(slices.Clone(page.Messages), func(m Found) bool { return m.Unread || m.Message.Root() != "" })
+	roots := slices.DeleteFunc(slices.Clone(page.Messages), func(m HistoryMessage) bool { return m.Unread || m.Message.Root() != "" })
 	for _, m := range roots {
 		ids = append(ids, m.Message.ID)
 	}
@@ -98,7 +98,7 @@ func (f *Filler) followThreads(ctx context.Context, t *timeline, page Page) erro
 // followThread decides by its root on a page of the top level whether a thread
 // was missed: if so, or if the root does not tell, it is queued, otherwise its gaps are known. stored is what the
 // store has of its replies. f.mu is held.
-func (f *Filler) followThread(topLevel *timeline, root Found, stored earshot.Activity) {
+func (f *Filler) followThread(topLevel *timeline, root HistoryMessage, stored earshot.Activity) {
 	t := topLevel.channel.timeline(root.Message.ID)
 	t.SetRootTime(root.Message.Time)
 	missing := t.MissingOfGaps()

@@ -27,8 +27,8 @@ func (f *Filler) FetchThread(ctx context.Context, s earshot.Scope, root earshot.
 // position (zero: now), the newest first, with at most four requests. Otherwise
 // it is like [Filler.FetchThread].
 func (f *Filler) FetchSince(ctx context.Context, s earshot.Scope, since earshot.Time, upTo earshot.Position) error {
-	return f.fetchIn(ctx, s, "", upTo, func(_ context.Context, t *timeline, upTo earshot.Position) (need, error) {
-		return need{upTo: upTo.Time, calls: sinceCalls, next: func(context.Context) ([]coverage.Window, bool, error) {
+	return f.fetchIn(ctx, s, "", upTo, func(_ context.Context, t *timeline, upTo earshot.Position) (timelineNeed, error) {
+		return timelineNeed{upTo: upTo.Time, calls: sinceCalls, next: func(context.Context) ([]coverage.Window, bool, error) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			u, some := f.newestToAsk(t, upTo.Time)
@@ -43,7 +43,7 @@ func (f *Filler) FetchSince(ctx context.Context, s earshot.Scope, since earshot.
 
 // fetchIn fills one timeline of a channel. A channel of another platform or
 // workspace has nothing to load.
-func (f *Filler) fetchIn(ctx context.Context, s earshot.Scope, thread earshot.MessageID, upTo earshot.Position, needs func(context.Context, *timeline, earshot.Position) (need, error)) error {
+func (f *Filler) fetchIn(ctx context.Context, s earshot.Scope, thread earshot.MessageID, upTo earshot.Position, needs func(context.Context, *timeline, earshot.Position) (timelineNeed, error)) error {
 	if s.Platform != f.Platform || s.Workspace != f.Workspace {
 		return nil
 	}

@@ -21,7 +21,7 @@ func (d *desk) ask(do func(ctx context.Context, s earshot.Scope) error) {
 	}
 }
 
-func (d *desk) count(part earshot.Part) int {
+func (d *desk) count(part earshot.ChannelPart) int {
 	d.t.Helper()
 	n, err := d.store.Count(d.t.Context(), channel("C1").Scope(), part, earshot.Position{})
 	if err != nil {

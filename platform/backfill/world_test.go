@@ -141,7 +141,7 @@ func (w *world) top(c earshot.ChannelID) []earshot.Message {
 	return out
 }
 
-func (w *world) found(c earshot.ChannelID, m earshot.Message) backfill.Found {
+func (w *world) found(c earshot.ChannelID, m earshot.Message) backfill.HistoryMessage {
 	if m.Thread == "" {
 		if replies := w.thread(c, m.ID); len(replies) > 1 {
 			m.Replies = &earshot.Activity{Count: len(replies) - 1, Last: replies[len(replies)-1].Time}
@@ -150,7 +150,7 @@ func (w *world) found(c earshot.ChannelID, m earshot.Message) backfill.Found {
 			}
 		}
 	}
-	return backfill.Found{Event: earshot.Event{Raw: []byte(`{"ts":"` + m.ID + `"}`), Message: m}}
+	return backfill.HistoryMessage{Event: earshot.Event{Raw: []byte(`{"ts":"` + m.ID + `"}`), Message: m}}
 }
 
 // begin counts a call and refuses it where the world is such.
@@ -332,7 +332,7 @@ func newDesk(t testing.TB, w *world) *desk {
 	d := &desk{t: t, w: w, store: st}
 	d.options = backfill.Options{
 		Store: st, Source: w, Platform: earshot.Slack, Workspace: "T1",
-		Handle: func(ctx context.Context, c earshot.Channel, f backfill.Found) error {
+		Handle: func(ctx context.Context, c earshot.Channel, f backfill.HistoryMessage) error {
 			if !f.Past {
 				t.Errorf("message %s was handled as if it were told just now", f.Message.ID)
 			}

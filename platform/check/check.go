@@ -1,5 +1,5 @@
 // Package check says what the check of a platform finds: [Finding], told by a [Report].
-// A check posts [Text] and waits for it to come back as an event, by [Heard].
+// A check posts [Text] and waits for it to come back as an event, by [HeardMessages].
 //
 // Unstable: what this package exports may change with any version.
 package check
@@ -49,20 +49,22 @@ func (tell Report) Good(what, found string) { tell.Say(what, Good, found, "", ""
 // maxHeard is how many messages a check remembers.
 const maxHeard = 10_000
 
-// Heard are the messages that came as events while a check runs. It is safe for
+// HeardMessages are the messages that came as events while a check runs. It is safe for
 // concurrent use.
-type Heard struct {
+type HeardMessages struct {
 	news chan struct{} // has a value after each message
 
 	mu  sync.Mutex // guards ids
 	ids map[string]bool
 }
 
-// NewHeard returns one without messages.
-func NewHeard() *Heard { return &Heard{news: make(chan struct{}, 1), ids: map[string]bool{}} }
+// NewHeardMessages returns one without messages.
+func NewHeardMessages() *HeardMessages {
+	return &HeardMessages{news: make(chan struct{}, 1), ids: map[string]bool{}}
+}
 
 // Note notes a message by its id.
-func (h *Heard) Note(id string) {
+func (h *HeardMessages) Note(id string) {
 	h.mu.Lock()
 	if len(h.ids) < maxHeard {
 		h.ids[id] = true
@@ -74,7 +76,7 @@ func (h *Heard) Note(id string) {
 	}
 }
 
-func (h *Heard) has(id string) (ok bool, others int) {
+func (h *HeardMessages) has(id string) (ok bool, others int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.ids[id], len(h.ids)
@@ -82,7 +84,7 @@ func (h *Heard) has(id string) (ok bool, others int) {
 
 // Await waits for a message and tells that it came, or else what its absence costs and
 // what to do about it.
-func (h *Heard) Await(ctx context.Context, id string, patience time.Duration, tell Report, absent Finding) {
+func (h *HeardMessages) Await(ctx context.Context, id string, patience time.Duration, tell Report, absent Finding) {
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	for {

@@ -47,7 +47,7 @@ func Check(ctx context.Context, o Options, r CheckRequest, tell check.Report) {
 	}
 	p, err := Open(ctx, o)
 	if err != nil {
-		tell(closed(err))
+		tell(openFinding(err))
 		return
 	}
 	c := &checking{Platform: p, Report: tell, request: r}
@@ -67,9 +67,9 @@ func Check(ctx context.Context, o Options, r CheckRequest, tell check.Report) {
 	}
 }
 
-// closed is the finding where [Open] fails. An error that says nothing about the
+// openFinding returns the finding where [Open] fails. An error that says nothing about the
 // token must not lead to a new one.
-func closed(err error) check.Finding {
+func openFinding(err error) check.Finding {
 	if !errors.Is(err, discordapi.ErrToken) && !errors.Is(err, ErrAnotherBot) {
 		return check.Finding{
 			What: "bot token", State: check.Bad, Found: err.Error(), Costs: "the bot hears and answers nothing until Discord answers",

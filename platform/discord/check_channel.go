@@ -74,8 +74,8 @@ func (c *checking) channel(ctx context.Context, id string, h *hearing) {
 	c.post(ctx, x, name, h)
 }
 
-// A need is a permission, and what it is for.
-type need struct {
+// A permissionNeed is a permission, and what it is for.
+type permissionNeed struct {
 	permission discord.Permissions
 	name       string
 	state      check.State // without it
@@ -83,18 +83,18 @@ type need struct {
 }
 
 // needs are what the bot has to be permitted in a channel.
-func (c *checking) needs(x checkedChannel) []need {
-	list := []need{
+func (c *checking) needs(x checkedChannel) []permissionNeed {
+	list := []permissionNeed{
 		{discord.PermissionViewChannel, "View Channel", check.Bad, "nothing is heard there"},
 		{discord.PermissionReadMessageHistory, "Read Message History", check.Poor, "what was said before the bot listened is not known, and an answer cannot be a reply"},
 	}
 	if !x.isThread() {
-		list = append(list, need{discord.PermissionSendMessages, "Send Messages", check.Bad, "nothing can be answered there"})
+		list = append(list, permissionNeed{discord.PermissionSendMessages, "Send Messages", check.Bad, "nothing can be answered there"})
 	}
-	list = append(list, need{discord.PermissionSendMessagesInThreads, "Send Messages in Threads", check.Poor, "nothing can be answered in threads"})
-	list = append(list, need{discord.PermissionAddReactions, "Add Reactions", check.Poor, "who asked while the bot was away does not learn it"})
+	list = append(list, permissionNeed{discord.PermissionSendMessagesInThreads, "Send Messages in Threads", check.Poor, "nothing can be answered in threads"})
+	list = append(list, permissionNeed{discord.PermissionAddReactions, "Add Reactions", check.Poor, "who asked while the bot was away does not learn it"})
 	if c.o.Thread == ThreadOnMention && !x.isThread() {
-		list = append(list, need{discord.PermissionCreatePublicThreads, "Create Public Threads", check.Poor, "with discord.thread: on_mention answers stay in the channel"})
+		list = append(list, permissionNeed{discord.PermissionCreatePublicThreads, "Create Public Threads", check.Poor, "with discord.thread: on_mention answers stay in the channel"})
 	}
 	return list
 }

@@ -22,7 +22,7 @@ const (
 
 // A hearing is a check's connection to the gateway.
 type hearing struct {
-	messages *check.Heard
+	messages *check.HeardMessages
 	running  sync.WaitGroup
 	ready    chan struct{} // closed when a session has begun
 	ended    chan error    // holds why Run has returned
@@ -32,7 +32,7 @@ type hearing struct {
 
 // listen connects as serve does, and tells whether that works.
 func (c *checking) listen(ctx context.Context) *hearing {
-	h := &hearing{messages: check.NewHeard(), ready: make(chan struct{}), ended: make(chan error, 1)}
+	h := &hearing{messages: check.NewHeardMessages(), ready: make(chan struct{}), ended: make(chan error, 1)}
 	h.open = sync.OnceFunc(func() { close(h.ready) })
 	id, of := 0, max(c.o.Shards, 1)
 	if g, err := c.client.Gateway(ctx); err == nil {

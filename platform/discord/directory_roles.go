@@ -44,13 +44,13 @@ func (d *directory) names(guild string) discordmsg.Names {
 // decode decodes a message of a guild, "" for direct messages. Where it mentions roles
 // that are not known they are asked for, since one of them may be the bot's own. What a
 // person says through a proxy is a person's.
-func (d *directory) decode(ctx context.Context, guild string, raw []byte) (discordmsg.Decoded, error) {
+func (d *directory) decode(ctx context.Context, guild string, raw []byte) (discordmsg.DecodedMessage, error) {
 	if err := d.loadNames(ctx, guild); err != nil {
-		return discordmsg.Decoded{}, err
+		return discordmsg.DecodedMessage{}, err
 	}
 	if guild != "" && mentionsRoles(raw) {
 		if err := d.needRoles(ctx, guild); err != nil {
-			return discordmsg.Decoded{}, err
+			return discordmsg.DecodedMessage{}, err
 		}
 	}
 	m, err := discordmsg.Decode(raw, d.names(guild))
@@ -85,7 +85,7 @@ func (d *directory) needRoles(ctx context.Context, guild string) error {
 	}
 	_, err, _ := d.flights.Do("roles "+guild, func() (any, error) {
 		raw, err := d.p.client.Call(ctx, rest.GetRoles, []any{guild}, nil, nil)
-		if err != nil && !discordapi.Refused(err, discordapi.UnknownGuild, discordapi.MissingAccess, discordapi.MissingPermissions) {
+		if err != nil && !discordapi.IsRefused(err, discordapi.UnknownGuild, discordapi.MissingAccess, discordapi.MissingPermissions) {
 			return nil, fmt.Errorf("roles of guild %s: %w", guild, err)
 		}
 		var list []json.RawMessage

@@ -37,7 +37,7 @@ func TestAChannelThatCannotBeLookedUpIsNotStored(t *testing.T) {
 	x.settle()
 	x.close()
 	x.start(nil, "")
-	x.fake.Post(fake.Said{Channel: x.general, User: x.mara, Text: "where?", Fields: map[string]any{"channel_id": "1200000000000000777"}})
+	x.fake.Post(fake.PostedMessage{Channel: x.general, User: x.mara, Text: "where?", Fields: map[string]any{"channel_id": "1200000000000000777"}})
 	a := x.fake.Say(x.general, x.mara, "here")
 	x.settle()
 	if got, want := x.dump(a, "A"), "channel #general\n  A Mara: \"here\"\n"; got != want {

@@ -43,7 +43,7 @@ type Platform struct {
 	client *discordapi.Client
 
 	directory   *directory
-	replies     *replies                // see reply_reserve.go
+	replies     *postingReplies         // see reply_reserve.go
 	failures    recent.Map[string, int] // by delivery
 	entered     recent.Map[earshot.WorkspaceID, struct{}]
 	reacted     atomic.Int64 // when the last reaction came, in microseconds

@@ -76,7 +76,7 @@ func (p *Platform) take(ctx context.Context, x *delivery) error {
 	if !known {
 		return nil
 	}
-	err := rescue.Do(p.o.Log, func() error { return do(p, ctx, x) }, "delivery", x.Delivery, "type", x.Type)
+	err := rescue.HandleEvent(p.o.Log, func() error { return do(p, ctx, x) }, "delivery", x.Delivery, "type", x.Type)
 	if err == nil {
 		p.o.Acknowledged(p.o.Now().Sub(x.Received))
 		return nil
@@ -106,8 +106,8 @@ func (p *Platform) failed(delivery string) int {
 	return n + 1
 }
 
-// A passed is what a dispatch says of one message.
-type passed struct {
+// A dispatchMessage is what a dispatch says of one message.
+type dispatchMessage struct {
 	channel earshot.Channel
 	message earshot.Message
 	key     string // of our own post
@@ -119,7 +119,7 @@ type passed struct {
 }
 
 // pass hands an event to the bot, with the place from which the session continues.
-func (p *Platform) pass(ctx context.Context, x *delivery, m passed) error {
+func (p *Platform) pass(ctx context.Context, x *delivery, m dispatchMessage) error {
 	if err := p.enterWorkspace(ctx, m.channel.Workspace); err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (p *Platform) Refused(ctx context.Context, c earshot.Channel, author earsho
 		return why, nil
 	}
 	raw, err := p.client.Call(ctx, rest.GetMember, []any{guild, author}, nil, nil)
-	if discordapi.Refused(err, discordapi.UnknownMember, discordapi.UnknownUser, discordapi.UnknownGuild, discordapi.MissingAccess) {
+	if discordapi.IsRefused(err, discordapi.UnknownMember, discordapi.UnknownUser, discordapi.UnknownGuild, discordapi.MissingAccess) {
 		return why, nil
 	}
 	if err != nil {

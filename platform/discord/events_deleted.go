@@ -12,7 +12,7 @@ import (
 // deleted hands deletions to the bot, one event for each message. They are kept also
 // for messages that were never seen, which may still come.
 func (p *Platform) deleted(ctx context.Context, x *delivery) error {
-	d, ok := discordmsg.ReadDeleted(x.Data)
+	d, ok := discordmsg.ReadDeleteEvent(x.Data)
 	if !ok {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (p *Platform) deleted(ctx context.Context, x *delivery) error {
 // tombstones hands the deletions of several messages to the bot.
 func (p *Platform) tombstones(ctx context.Context, x *delivery, c earshot.Channel, ids []earshot.MessageID) error {
 	for i, id := range ids {
-		e := passed{channel: c, message: discordmsg.Tombstone(id), suffix: strconv.Itoa(i), more: i < len(ids)-1}
+		e := dispatchMessage{channel: c, message: discordmsg.Tombstone(id), suffix: strconv.Itoa(i), more: i < len(ids)-1}
 		if err := p.pass(ctx, x, e); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ func (p *Platform) ready(ctx context.Context, x *delivery) error {
 		Guilds []json.RawMessage `json:"guilds"`
 	}
 	_ = json.Unmarshal(x.Data, &r) // a field of another kind costs itself
-	if me := user(r.User); me.User != "" && !p.identity.Is(earshot.AuthorID(me.User)) {
+	if me := parseUser(r.User); me.User != "" && !p.identity.Is(earshot.AuthorID(me.User)) {
 		p.o.Log.Error("the session is another bot's: start again")
 	}
 	if err := p.notePlace(ctx, x); err != nil {

@@ -297,7 +297,7 @@ func TestPurge(t *testing.T) {
 			st.Reset(nil)
 			c.do(x)
 			x.settle()
-			counted.Bound{Calls: 40, Rows: 40}.Check(t, st, c.name)
+			counted.CallBound{Calls: 40, Rows: 40}.Check(t, st, c.name)
 			_, err := x.store.Message(t.Context(), x.scope(x.general), earshot.MessageID(a))
 			if kept := err == nil; kept != c.kept {
 				t.Errorf("kept: %v, want %v (%v)\n%s", kept, c.kept, err, x.logged())

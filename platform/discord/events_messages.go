@@ -13,15 +13,15 @@ import (
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
-// A head is where a message is.
-type head struct {
+// A messageHead is where a message is.
+type messageHead struct {
 	ID      string `json:"id"`
 	Channel string `json:"channel_id"`
 	Guild   string `json:"guild_id"`       // "" for direct messages
 	App     string `json:"application_id"` // of a webhook that a program made
 }
 
-func readHead(raw []byte) (h head, ok bool) {
+func readHead(raw []byte) (h messageHead, ok bool) {
 	_ = json.Unmarshal(raw, &h) // a field of another kind costs itself
 	return h, h.ID != "" && h.Channel != ""
 }
@@ -73,7 +73,7 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 	}
 	// By an edit nobody asks anew, nor by a preview or a thread that was added. Nor is
 	// a thread's name a question.
-	e := passed{channel: at.channel(), message: m, raw: true, known: x.Type == "MESSAGE_UPDATE" || d.Begun == m.ID}
+	e := dispatchMessage{channel: at.channel(), message: m, raw: true, known: x.Type == "MESSAGE_UPDATE" || d.Begun == m.ID}
 	switch {
 	case p.identity.Is(m.Author.ID):
 		// Only we can change our posts, and replacing a placeholder by its answer is no
@@ -111,7 +111,7 @@ func (p *Platform) located(at place, m earshot.Message) earshot.Message {
 	if m.Thread == m.ID {
 		// A forum post's first message: of all threads, only those of a forum begin
 		// with a message of their own id.
-		m.Text = discordmsg.Titled(at.Name, m.Text)
+		m.Text = discordmsg.PrependTitle(at.Name, m.Text)
 	}
 	return m
 }
@@ -129,7 +129,7 @@ func (p *Platform) knows(ctx context.Context, c earshot.Channel, id earshot.Mess
 // referenced records the message that a reply or a thread's beginning refers to,
 // where the object has it and the store does not: it comes for free. One that was
 // deleted is recorded as such; of one that is not told nothing is known.
-func (p *Platform) referenced(ctx context.Context, x *delivery, at place, d *discordmsg.Decoded) error {
+func (p *Platform) referenced(ctx context.Context, x *delivery, at place, d *discordmsg.DecodedMessage) error {
 	var list []earshot.Message
 	switch {
 	case d.Referenced != nil:
@@ -160,7 +160,7 @@ func (p *Platform) referenced(ctx context.Context, x *delivery, at place, d *dis
 	case len(stored) > 0 && (stored[0].Deleted || !list[0].Deleted):
 		return nil
 	case len(stored) > 0:
-		return p.pass(ctx, x, passed{channel: at.channel(), message: list[0], suffix: "gone", more: true})
+		return p.pass(ctx, x, dispatchMessage{channel: at.channel(), message: list[0], suffix: "gone", more: true})
 	}
 	if err := p.enterWorkspace(ctx, s.Workspace); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (p *Platform) previews(ctx context.Context, x *delivery, at place, m earsho
 	}
 	stored.Shared = m.Shared
 	stored.Mentions, stored.Reactions, stored.Files = nil, nil, nil // the update has none; keep what is stored
-	return p.pass(ctx, x, passed{channel: at.channel(), message: stored, known: true})
+	return p.pass(ctx, x, dispatchMessage{channel: at.channel(), message: stored, known: true})
 }
 
 // unreadable reports whether a message says nothing only because Discord does not let

@@ -23,7 +23,7 @@ func (p *Platform) reaction(ctx context.Context, x *delivery) error {
 	if err != nil || !ok {
 		return err
 	}
-	did := earshot.Reacted{Message: r.Message, Emoji: r.Emoji, At: p.reactedAt(earshot.TimeOf(x.Received))}
+	did := earshot.ReactionEvent{Message: r.Message, Emoji: r.Emoji, At: p.reactedAt(earshot.TimeOf(x.Received))}
 	switch x.Type {
 	case "MESSAGE_REACTION_REMOVE_ALL":
 		did.Emoji, did.All, did.Taken = "", true, true

@@ -41,7 +41,7 @@ channel #general
   B to A Mara: "yes"
 `},
 		{"MESSAGE_CREATE: a reply, whose message is not known and comes with it", func(x *ear) []string {
-			a := x.fake.Post(fake.Said{Channel: x.general, User: x.sam, Text: "is it up?", Mute: true})
+			a := x.fake.Post(fake.PostedMessage{Channel: x.general, User: x.sam, Text: "is it up?", Mute: true})
 			b := x.fake.Reply(x.general, a, x.mara, "yes")
 			return []string{a, "A", b, "B"}
 		}, `
@@ -51,7 +51,7 @@ channel #general
 `},
 		{"MESSAGE_CREATE: a forward", func(x *ear) []string {
 			other := x.fake.AddChannel(fake.Channel{Name: "other"})
-			a := x.fake.Post(fake.Said{Channel: other, User: x.sam, Text: "it is down", Mute: true})
+			a := x.fake.Post(fake.PostedMessage{Channel: other, User: x.sam, Text: "it is down", Mute: true})
 			b := x.fake.Forward(x.general, x.mara, other, a)
 			return []string{a, "A", b, "B"}
 		}, `
@@ -90,7 +90,7 @@ channel #general
   A deleted
 `},
 		{"MESSAGE_DELETE: of one that was never seen", func(x *ear) []string {
-			a := x.fake.Post(fake.Said{Channel: x.general, User: x.sam, Text: "secret", Mute: true})
+			a := x.fake.Post(fake.PostedMessage{Channel: x.general, User: x.sam, Text: "secret", Mute: true})
 			x.fake.Delete(x.general, a)
 			return []string{a, "A"}
 		}, `
@@ -109,7 +109,7 @@ channel #general
 `},
 		{"MESSAGE_CREATE: a reply to what was deleted meanwhile", func(x *ear) []string {
 			a := x.fake.Say(x.general, x.sam, "is it up?")
-			b := x.fake.Post(fake.Said{Channel: x.general, User: x.mara, Text: "yes", Fields: map[string]any{
+			b := x.fake.Post(fake.PostedMessage{Channel: x.general, User: x.mara, Text: "yes", Fields: map[string]any{
 				"type": 19, "message_reference": map[string]any{"type": 0, "message_id": a, "channel_id": x.general}, "referenced_message": nil,
 			}})
 			return []string{a, "A", b, "B"}
@@ -159,7 +159,7 @@ channel #general
   B in A Mara: "since noon"
 `},
 		{"THREAD_CREATE: of a message that was never seen, whose text comes with the thread", func(x *ear) []string {
-			a := x.fake.Post(fake.Said{Channel: x.general, User: x.sam, Text: "deploys hang", Mute: true})
+			a := x.fake.Post(fake.PostedMessage{Channel: x.general, User: x.sam, Text: "deploys hang", Mute: true})
 			th := x.fake.Thread(x.general, a, x.mara, "the hang")
 			b := x.fake.Say(th, x.mara, "since noon")
 			return []string{a, "A", b, "B"}
@@ -237,7 +237,7 @@ channel #general
 `},
 		{"a webhook of a program", func(x *ear) []string {
 			hook := x.fake.AddWebhook(x.general, "CI")
-			a := x.fake.Post(fake.Said{Channel: x.general, User: hook.ID, Text: "build 812 green"})
+			a := x.fake.Post(fake.PostedMessage{Channel: x.general, User: hook.ID, Text: "build 812 green"})
 			return []string{a, "A"}
 		}, `
 channel #general

@@ -20,7 +20,7 @@ var ErrPanic = rescue.ErrPanic
 
 // ReadRoot reads the first message of a thread; none where it was started from no
 // message.
-func (p *Platform) ReadRoot(ctx context.Context, c earshot.Channel, root earshot.MessageID) (list []backfill.Found, err error) {
+func (p *Platform) ReadRoot(ctx context.Context, c earshot.Channel, root earshot.MessageID) (list []backfill.HistoryMessage, err error) {
 	at, err := p.threadOf(ctx, c, root)
 	if err != nil || at.rootless() {
 		return nil, err
@@ -29,5 +29,5 @@ func (p *Platform) ReadRoot(ctx context.Context, c earshot.Channel, root earshot
 	if err != nil || !ok {
 		return nil, err
 	}
-	return []backfill.Found{found}, nil
+	return []backfill.HistoryMessage{found}, nil
 }

@@ -67,7 +67,7 @@ func (p *Platform) OpenFileOf(ctx context.Context, s earshot.Scope, of earshot.M
 		return media.Source{}, err
 	}
 	raw, err := p.client.Call(ctx, rest.GetMessage, []any{p.home(s.Channel, m), of}, nil, nil)
-	if discordapi.Refused(err, discordapi.UnknownMessage, discordapi.UnknownChannel) {
+	if discordapi.IsRefused(err, discordapi.UnknownMessage, discordapi.UnknownChannel) {
 		return media.Source{}, fmt.Errorf("%w: %w", earshot.ErrNotFound, err)
 	}
 	if err != nil {

@@ -80,7 +80,7 @@ func FuzzEvents(f *testing.F) {
 			if errors.Is(err, earshot.ErrInvalid) {
 				t.Errorf("the store cannot keep it: %v", err)
 			}
-			return bot.Outcome{Accepted: a}, err
+			return bot.Outcome{AcceptResult: a}, err
 		}
 		for range 2 {
 			if err := p.Take(t.Context(), kind, []byte(data), handle); errors.Is(err, discord.ErrPanic) {

@@ -32,7 +32,7 @@ func (p *Platform) History(ctx context.Context, c earshot.Channel, w backfill.Wi
 	x, err := p.directory.place(ctx, string(c.ID))
 	switch {
 	case err != nil:
-		return backfill.Page{}, refusal(err)
+		return backfill.Page{}, mapRefusal(err)
 	case x.Thread():
 		return backfill.Page{NewestFirst: true}, nil
 	case x.forum():
@@ -50,7 +50,7 @@ func (p *Platform) Replies(ctx context.Context, c earshot.Channel, root earshot.
 	}
 	at, err := p.threadOf(ctx, c, root)
 	if err != nil {
-		return backfill.Page{}, refusal(err)
+		return backfill.Page{}, mapRefusal(err)
 	}
 	page, err := p.page(ctx, c, at, w)
 	if err != nil || w.Cursor != "" || at.rootless() {
@@ -125,16 +125,16 @@ func (p *Platform) page(ctx context.Context, c earshot.Channel, at section, w ba
 	if before == "" {
 		before = discordmsg.SnowflakeAt(w.Latest + 1000) // ids of the window's last millisecond are below it
 	}
-	list, err := messages(ctx, p.client.Try, at.id, url.Values{"limit": {strconv.Itoa(most)}, "before": {before}})
+	list, err := fetchMessages(ctx, p.client.Try, at.id, url.Values{"limit": {strconv.Itoa(most)}, "before": {before}})
 	if err != nil {
-		return backfill.Page{}, refusal(err)
+		return backfill.Page{}, mapRefusal(err)
 	}
 	if len(list) == 0 {
 		if err := p.mayRead(ctx, p.client.Try, c, at.id); err != nil {
-			return backfill.Page{}, refusal(err)
+			return backfill.Page{}, mapRefusal(err)
 		}
 	}
-	page := backfill.Page{NewestFirst: true, Messages: make([]backfill.Found, 0, len(list))}
+	page := backfill.Page{NewestFirst: true, Messages: make([]backfill.HistoryMessage, 0, len(list))}
 	over := len(list) < most
 	for _, raw := range list {
 		id, said, ok := discordmsg.Stamp(raw) // a thread's name has another id than the message that tells it
@@ -163,11 +163,11 @@ func (p *Platform) page(ctx context.Context, c earshot.Channel, at section, w ba
 	return page, errors.Join(p.keepOwn(ctx, c, page.Messages), p.keepOwn(ctx, c, page.Beside))
 }
 
-// A caller is [discordapi.Client.Call] or [discordapi.Client.Try].
-type caller func(ctx context.Context, e *rest.Endpoint, params []any, query url.Values, body any) (json.RawMessage, error)
+// An apiCaller is [discordapi.Client.Call] or [discordapi.Client.Try].
+type apiCaller func(ctx context.Context, e *rest.Endpoint, params []any, query url.Values, body any) (json.RawMessage, error)
 
-// messages asks for messages of a Discord channel or thread: Get Channel Messages.
-func messages(ctx context.Context, call caller, id string, query url.Values) (list []json.RawMessage, err error) {
+// fetchMessages asks for messages of a Discord channel or thread: Get Channel Messages.
+func fetchMessages(ctx context.Context, call apiCaller, id string, query url.Values) (list []json.RawMessage, err error) {
 	raw, err := call(ctx, rest.GetMessages, []any{id}, query, nil)
 	if err == nil && json.Unmarshal(raw, &list) != nil {
 		err = fmt.Errorf("%w with messages", discordapi.ErrNotAnswered)
@@ -179,31 +179,31 @@ func messages(ctx context.Context, call caller, id string, query url.Values) (li
 // thread. Discord then shows no messages at all (Get Channel Messages), and refuses
 // only to show one: that of the channel's own id is asked for, which mostly does not
 // exist.
-func (p *Platform) mayRead(ctx context.Context, call caller, c earshot.Channel, id string) error {
+func (p *Platform) mayRead(ctx context.Context, call apiCaller, c earshot.Channel, id string) error {
 	if guildOf(c) == "" {
 		return nil
 	}
 	_, err := call(ctx, rest.GetMessage, []any{id, id}, nil, nil)
-	if discordapi.Refused(err, discordapi.UnknownMessage) {
+	if discordapi.IsRefused(err, discordapi.UnknownMessage) {
 		return nil
 	}
 	return err
 }
 
 // one reads one message: Get Channel Message. One that is gone is a deletion.
-func (p *Platform) one(ctx context.Context, c earshot.Channel, at section, id earshot.MessageID) (backfill.Found, error) {
+func (p *Platform) one(ctx context.Context, c earshot.Channel, at section, id earshot.MessageID) (backfill.HistoryMessage, error) {
 	raw, err := p.client.Try(ctx, rest.GetMessage, []any{at.id, id}, nil, nil)
-	if discordapi.Refused(err, discordapi.UnknownMessage) {
-		return backfill.Found{Event: earshot.Event{Message: discordmsg.Tombstone(id)}}, nil
+	if discordapi.IsRefused(err, discordapi.UnknownMessage) {
+		return backfill.HistoryMessage{Event: earshot.Event{Message: discordmsg.Tombstone(id)}}, nil
 	}
 	if err != nil {
-		return backfill.Found{}, err
+		return backfill.HistoryMessage{}, err
 	}
 	f, ok := p.found(ctx, c, at, raw)
 	if !ok || f.Message.ID != id {
-		return backfill.Found{}, fmt.Errorf("%w with the message", discordapi.ErrNotAnswered)
+		return backfill.HistoryMessage{}, fmt.Errorf("%w with the message", discordapi.ErrNotAnswered)
 	}
-	found := []backfill.Found{f}
+	found := []backfill.HistoryMessage{f}
 	return found[0], p.keepOwn(ctx, c, found)
 }
 
@@ -211,17 +211,17 @@ func (p *Platform) one(ctx context.Context, c earshot.Channel, at section, id ea
 // and then nothing but its first message tells that from a thread whose first message
 // was deleted; it begins with its name, which the channel tells. ok is false where that
 // is gone too; it is asked once.
-func (p *Platform) root(ctx context.Context, c earshot.Channel, at section) (f backfill.Found, ok bool, err error) {
+func (p *Platform) root(ctx context.Context, c earshot.Channel, at section) (f backfill.HistoryMessage, ok bool, err error) {
 	f, err = p.one(ctx, c, at.ofRoot(c), at.thread)
 	if err != nil || !f.Message.Deleted || at.post {
 		return f, err == nil, err
 	}
-	list, err := messages(ctx, p.client.Try, string(at.thread), url.Values{"limit": {"1"}, "after": {"0"}})
-	if discordapi.Refused(err, discordapi.UnknownChannel) {
+	list, err := fetchMessages(ctx, p.client.Try, string(at.thread), url.Values{"limit": {"1"}, "after": {"0"}})
+	if discordapi.IsRefused(err, discordapi.UnknownChannel) {
 		return f, true, nil // the thread was deleted too, or there was none
 	}
 	if err != nil {
-		return backfill.Found{}, false, err
+		return backfill.HistoryMessage{}, false, err
 	}
 	for _, raw := range list {
 		if d, err := p.directory.decode(ctx, guildOf(c), raw); err == nil && d.Starter {
@@ -230,18 +230,18 @@ func (p *Platform) root(ctx context.Context, c earshot.Channel, at section) (f b
 	}
 	near, err := p.pageAround(ctx, c, at.ofRoot(c), at.thread)
 	if err != nil {
-		return backfill.Found{}, false, err
+		return backfill.HistoryMessage{}, false, err
 	}
 	if f, ok := near[at.thread]; ok {
 		return f, true, nil
 	}
 	p.directory.noRoot.Put(at.thread, struct{}{})
-	return backfill.Found{}, false, nil
+	return backfill.HistoryMessage{}, false, nil
 }
 
 // found decodes one message of history; ok is false for what is no message, and for the
 // name of a thread whose first message is known.
-func (p *Platform) found(ctx context.Context, c earshot.Channel, at section, raw json.RawMessage) (f backfill.Found, ok bool) {
+func (p *Platform) found(ctx context.Context, c earshot.Channel, at section, raw json.RawMessage) (f backfill.HistoryMessage, ok bool) {
 	d, err := p.directory.decode(ctx, guildOf(c), raw)
 	if err != nil || d.Starter || p.unreadable(guildOf(c), &d.Message) {
 		f.Unread = true
@@ -258,15 +258,15 @@ func (p *Platform) found(ctx context.Context, c earshot.Channel, at section, raw
 	}
 	m.Thread = at.thread
 	if at.post && m.ID == at.thread {
-		m.Text = discordmsg.Titled(at.title, m.Text)
+		m.Text = discordmsg.PrependTitle(at.title, m.Text)
 	}
-	return backfill.Found{Event: earshot.Event{Raw: raw, Message: m}, Key: d.Nonce}, m.Time != 0
+	return backfill.HistoryMessage{Event: earshot.Event{Raw: raw, Message: m}, Key: d.Nonce}, m.Time != 0
 }
 
 // keepOwn gives the messages of ours that the store has the text that is stored: it is
 // what was written, before it was put into Discord's form, and a placeholder's drafts
 // are stored nowhere.
-func (p *Platform) keepOwn(ctx context.Context, c earshot.Channel, list []backfill.Found) error {
+func (p *Platform) keepOwn(ctx context.Context, c earshot.Channel, list []backfill.HistoryMessage) error {
 	var ours []earshot.MessageID
 	for _, f := range list {
 		if p.identity.Is(f.Message.Author.ID) && !f.Unread {
@@ -295,15 +295,15 @@ func guildOf(c earshot.Channel) string {
 	return strings.TrimPrefix(string(c.Workspace), string(discordmsg.DirectMessages))
 }
 
-// refusal turns an error of the client into what backfill decides by.
-func refusal(err error) error {
+// mapRefusal turns an error of the client into what backfill decides by.
+func mapRefusal(err error) error {
 	var limited *discordapi.LimitedError
 	switch {
 	case errors.As(err, &limited):
 		return &backfill.LimitError{Wait: limited.Wait, Err: err}
-	case discordapi.Refused(err, discordapi.MissingAccess, discordapi.MissingPermissions):
+	case discordapi.IsRefused(err, discordapi.MissingAccess, discordapi.MissingPermissions):
 		return &backfill.ScopeError{Scope: "View Channel and Read Message History", Err: err}
-	case discordapi.Refused(err, discordapi.UnknownChannel, discordapi.UnknownMessage, discordapi.UnknownGuild):
+	case discordapi.IsRefused(err, discordapi.UnknownChannel, discordapi.UnknownMessage, discordapi.UnknownGuild):
 		return fmt.Errorf("%w: %w", backfill.ErrNotThere, err)
 	}
 	return err

@@ -54,7 +54,7 @@ func (p *Platform) forumPosts(ctx context.Context, c earshot.Channel, w backfill
 	page := backfill.Page{NewestFirst: true}
 	posts, whole, err := p.postsOf(ctx, c, w)
 	if err != nil {
-		return page, refusal(err)
+		return page, mapRefusal(err)
 	}
 	page.Hidden = !whole
 	most := maxPosts
@@ -73,10 +73,10 @@ func (p *Platform) forumPosts(ctx context.Context, c earshot.Channel, w backfill
 		case errors.As(err, &limited) && i > 0: // the rest comes with the next page
 			page.Cursor = string(page.Messages[i-1].Message.ID)
 			return page, nil
-		case discordapi.Refused(err, discordapi.UnknownChannel): // it was deleted meanwhile
+		case discordapi.IsRefused(err, discordapi.UnknownChannel): // it was deleted meanwhile
 			f.Message = discordmsg.Tombstone(root)
 		case err != nil:
-			return page, refusal(err)
+			return page, mapRefusal(err)
 		}
 		f.Message.Replies = t.Replies()
 		page.Messages = append(page.Messages, f)

@@ -23,7 +23,7 @@ func always(limit int) backfill.Window {
 }
 
 // pages reads all pages of a window.
-func (x *mouth) pages(read func(w backfill.Window) (backfill.Page, error), w backfill.Window) (list []backfill.Found, pages int) {
+func (x *mouth) pages(read func(w backfill.Window) (backfill.Page, error), w backfill.Window) (list []backfill.HistoryMessage, pages int) {
 	x.t.Helper()
 	for {
 		page, err := read(w)
@@ -51,7 +51,7 @@ func (x *mouth) replies(channel, root string) func(w backfill.Window) (backfill.
 }
 
 // shown prints what history shows.
-func shown(list []backfill.Found, names ...string) string {
+func shown(list []backfill.HistoryMessage, names ...string) string {
 	var b strings.Builder
 	for _, f := range list {
 		if f.Unread {
@@ -73,7 +73,7 @@ func TestAChannelsHistoryIsReadInPages(t *testing.T) {
 	start := time.Now().Add(-time.Hour)
 	var ids []string
 	for i := range 250 {
-		ids = append(ids, x.fake.Post(fake.Said{Channel: x.general, User: x.mara, Text: fmt.Sprint("talk ", i), At: start.Add(time.Duration(i) * time.Second)}))
+		ids = append(ids, x.fake.Post(fake.PostedMessage{Channel: x.general, User: x.mara, Text: fmt.Sprint("talk ", i), At: start.Add(time.Duration(i) * time.Second)}))
 	}
 	list, pages := x.pages(x.history(x.general), always(0))
 	if len(list) != 250 || pages != 3 {
@@ -342,7 +342,7 @@ func TestReferencesAreFetchedOnce(t *testing.T) {
 	if n := len(x.fake.Calls("list_messages", "get_message")); n != asked || n == 0 {
 		t.Errorf("%d requests, %d of them the first time", n, asked)
 	}
-	var got []backfill.Found
+	var got []backfill.HistoryMessage
 	for _, channel := range []string{x.general, forum} {
 		list, err := x.store.Since(t.Context(), x.channel(channel).Scope(), 0, 0)
 		if err != nil {
@@ -351,7 +351,7 @@ func TestReferencesAreFetchedOnce(t *testing.T) {
 		sortByID(list)
 		for _, m := range list {
 			m.Replies = nil
-			got = append(got, backfill.Found{Event: earshot.Event{Message: m}})
+			got = append(got, backfill.HistoryMessage{Event: earshot.Event{Message: m}})
 		}
 	}
 	want := "A Mara: \"the oldest\"\nB to A Mara: \"below it\"\nGONE deleted\nC in B Mara: \"in the thread\"\nPOST Mara: \"title\\nbody\"\n"

@@ -16,8 +16,8 @@ import (
 	"github.com/earshot-ai/earshot/platform/internal/whoami"
 )
 
-// A self is who the bot is, in the form of the note in the store.
-type self struct {
+// A botSelf is who the bot is, in the form of the note in the store.
+type botSelf struct {
 	User string `json:"user"`
 	Name string `json:"name"`
 	App  string `json:"app"`
@@ -27,13 +27,13 @@ type self struct {
 var ErrAnotherBot = errors.New("discord: the token is another bot's than at the last start; start again, the new one is remembered now")
 
 // Enter asks Discord who the bot is (/users/@me, /applications/@me) and remembers it
-// in the store. Call it again after an error for which [Unreachable] reports true;
+// in the store. Call it again after an error for which [IsUnreachable] reports true;
 // after others the token or the configuration must be corrected, and the error says
 // how.
 func (p *Platform) Enter(ctx context.Context) error {
 	now, content, err := p.whoAmI(ctx)
 	if err != nil {
-		return fmt.Errorf("discord: %w", whoami.Failed(err))
+		return fmt.Errorf("discord: %w", whoami.MarkFailed(err))
 	}
 	if err := p.self().Remember(ctx, now, nil); err != nil {
 		return err
@@ -59,12 +59,12 @@ func (p *Platform) Recall(ctx context.Context) (bool, error) {
 	return ok, err
 }
 
-// Unreachable reports whether an error of [Platform.Enter] says nothing about the
+// IsUnreachable reports whether an error of [Platform.Enter] says nothing about the
 // token: Discord did not answer, or something between answered in its place, such as a
 // proxy with a page of its own. Then asking again may help. What did not come from
 // asking Discord, such as an error of the store, is never of this kind.
-func Unreachable(err error) bool {
-	ok, cause := whoami.Asked(err)
+func IsUnreachable(err error) bool {
+	ok, cause := whoami.FailureCause(err)
 	return ok && mayAnswer(cause)
 }
 
@@ -85,7 +85,7 @@ func mayAnswer(err error) bool {
 // setIdentity sets who the bot is: its user id, by which it is mentioned, and the
 // application's id, which is another one for bots made before 2017. The role that
 // Discord makes for the bot differs by guild: [directory.names] knows it.
-func (p *Platform) setIdentity(s self) {
+func (p *Platform) setIdentity(s botSelf) {
 	p.app = s.App
 	p.identity = earshot.Identity{ID: earshot.AuthorID(s.User), Name: s.Name}
 	if s.App != "" && s.App != s.User {
@@ -96,12 +96,12 @@ func (p *Platform) setIdentity(s self) {
 
 // whoAmI asks Discord. content is false where the application's settings say that the
 // gateway will refuse MESSAGE_CONTENT.
-func (p *Platform) whoAmI(ctx context.Context) (me self, content bool, err error) {
+func (p *Platform) whoAmI(ctx context.Context) (me botSelf, content bool, err error) {
 	raw, err := p.client.Call(ctx, rest.GetCurrentUser, nil, nil, nil)
 	if err != nil {
 		return me, false, err
 	}
-	me = user(raw)
+	me = parseUser(raw)
 	if me.User == "" {
 		return me, false, fmt.Errorf("GET /users/@me: %w: it does not say who the bot is", discordapi.ErrNotAnswered)
 	}
@@ -137,26 +137,26 @@ func unknownRoute(err error) bool {
 	return errors.As(err, &api) && api.Status == http.StatusNotFound
 }
 
-// user reads a user object of ours. People see the global name where there is one.
-func user(raw []byte) self {
+// parseUser reads a user object of ours. People see the global name where there is one.
+func parseUser(raw []byte) botSelf {
 	var u struct {
 		ID     string `json:"id"`
 		Name   string `json:"username"`
 		Global string `json:"global_name"`
 	}
 	if json.Unmarshal(raw, &u) != nil {
-		return self{}
+		return botSelf{}
 	}
 	if u.Global != "" {
 		u.Name = u.Global
 	}
-	return self{User: u.ID, Name: u.Name}
+	return botSelf{User: u.ID, Name: u.Name}
 }
 
 // self is what the store remembers of the bot.
-func (p *Platform) self() whoami.Memory[self] {
-	return whoami.Memory[self]{
+func (p *Platform) self() whoami.Memory[botSelf] {
+	return whoami.Memory[botSelf]{
 		Platform: earshot.Discord, Token: p.o.Token, Store: p.o.Store,
-		Whole: func(s self) bool { return s.User != "" && s.App != "" },
+		Whole: func(s botSelf) bool { return s.User != "" && s.App != "" },
 	}
 }

@@ -33,7 +33,7 @@ func TestTheIdentityIsRemembered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := again.Enter(t.Context()); !discord.Unreachable(err) {
+	if err := again.Enter(t.Context()); !discord.IsUnreachable(err) {
 		t.Errorf("Enter while Discord is down: got %v, want an error after which asking again may help", err)
 	}
 	if ok, err := again.Recall(t.Context()); !ok || err != nil {
@@ -73,7 +73,7 @@ func TestATokenThatIsAnotherBots(t *testing.T) {
 	if ok, err := p.Recall(t.Context()); !ok || err != nil {
 		t.Fatalf("Recall: %v, %v", ok, err)
 	}
-	if err := p.Enter(t.Context()); !errors.Is(err, discord.ErrAnotherBot) || discord.Unreachable(err) {
+	if err := p.Enter(t.Context()); !errors.Is(err, discord.ErrAnotherBot) || discord.IsUnreachable(err) {
 		t.Errorf("got %v, want ErrAnotherBot", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestATokenThatIsNotValid(t *testing.T) {
 	x := listen(t, nil)
 	x.options.Token = secret.New("not.the.token")
 	_, err := discord.Open(t.Context(), x.options)
-	if err == nil || discord.Unreachable(err) || !strings.Contains(err.Error(), "DISCORD_BOT_TOKEN") || strings.Contains(err.Error(), "not.the.token") {
+	if err == nil || discord.IsUnreachable(err) || !strings.Contains(err.Error(), "DISCORD_BOT_TOKEN") || strings.Contains(err.Error(), "not.the.token") {
 		t.Errorf("got %v, want an error that names DISCORD_BOT_TOKEN and not the token", err)
 	}
 }

@@ -93,7 +93,7 @@ func (p *Platform) leaveChannel(ctx context.Context, guild, id string) error {
 	purge := false
 	if p.o.Purge {
 		_, err := p.client.Call(ctx, rest.GetChannel, []any{id}, nil, nil)
-		purge = discordapi.Refused(err, discordapi.UnknownChannel, discordapi.MissingAccess)
+		purge = discordapi.IsRefused(err, discordapi.UnknownChannel, discordapi.MissingAccess)
 		if err != nil && !purge {
 			return fmt.Errorf("leave channel %s: %w", id, err)
 		}
@@ -117,7 +117,7 @@ func (p *Platform) guildGone(ctx context.Context, x *delivery) error {
 	purge := false
 	if p.o.Purge {
 		_, err := p.client.Call(ctx, rest.GetGuild, []any{g.ID}, nil, nil)
-		purge = discordapi.Refused(err, discordapi.UnknownGuild, discordapi.MissingAccess)
+		purge = discordapi.IsRefused(err, discordapi.UnknownGuild, discordapi.MissingAccess)
 		if err != nil && !purge {
 			return fmt.Errorf("leave guild %s: %w", g.ID, err)
 		}

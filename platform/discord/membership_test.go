@@ -90,7 +90,7 @@ func (x *ear) read(id string) {
 	x.t.Helper()
 	f, err := backfill.Open(x.t.Context(), backfill.Options{
 		Store: x.store, Source: x.p, Platform: earshot.Discord, Workspace: earshot.WorkspaceID(x.fake.Guild()),
-		Handle: func(ctx context.Context, c earshot.Channel, f backfill.Found) error {
+		Handle: func(ctx context.Context, c earshot.Channel, f backfill.HistoryMessage) error {
 			_, err := x.bot.Handle(ctx, bot.Event{Event: f.Event, Channel: c})
 			return err
 		},
@@ -164,7 +164,7 @@ func TestMendedPermissionsWorkAtOnce(t *testing.T) {
 		x.settle()
 		for _, at := range places {
 			for range 3 {
-				if err := post(at); !discordapi.Refused(err, discordapi.MissingPermissions) {
+				if err := post(at); !discordapi.IsRefused(err, discordapi.MissingPermissions) {
 					t.Fatalf("got %v, want Discord's refusal", err)
 				}
 			}

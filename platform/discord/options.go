@@ -36,10 +36,10 @@ const (
 type Store interface {
 	Message(ctx context.Context, s earshot.Scope, id earshot.MessageID) (earshot.Message, error)
 	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
-	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
-	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
-	React(ctx context.Context, s earshot.Scope, x earshot.Reacted) (earshot.Recorded, error)
-	Range(ctx context.Context, s earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error]
+	Newest(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error)
+	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.RecordResult, error)
+	React(ctx context.Context, s earshot.Scope, x earshot.ReactionEvent) (earshot.RecordResult, error)
+	Range(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, from, to earshot.Position) iter.Seq2[earshot.Message, error]
 	PutCoverage(ctx context.Context, s earshot.Scope, list ...earshot.Coverage) error
 	Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error)
 	FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error)

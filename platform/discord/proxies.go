@@ -104,7 +104,7 @@ func (p *Platform) proxied(ctx context.Context, app string, at place, m *earshot
 	if original.ID == "" {
 		return p.notAllowed(m.Author.ID, nil), nil
 	}
-	inherit(p.identity, m, &original)
+	inheritFacts(p.identity, m, &original)
 	turn, some, err := p.turnOf(ctx, at.channel().Scope(), original.ID)
 	switch {
 	case err != nil:
@@ -121,8 +121,8 @@ func (p *Platform) proxied(ctx context.Context, app string, at place, m *earshot
 	return "", nil
 }
 
-// inherit gives a repost what it cannot have: a webhook does not reply.
-func inherit(self earshot.Identity, m *earshot.Message, original *earshot.Message) {
+// inheritFacts gives a repost what it cannot have: a webhook does not reply.
+func inheritFacts(self earshot.Identity, m *earshot.Message, original *earshot.Message) {
 	m.ReplyTo = cmp.Or(m.ReplyTo, original.ReplyTo)
 	if self.MentionedIn(original) && !self.MentionedIn(m) {
 		m.Mentions = append(m.Mentions, self.ID)
@@ -137,21 +137,21 @@ func (p *Platform) original(ctx context.Context, at place, m *earshot.Message) (
 		if err != nil {
 			return original, false, fmt.Errorf("what message %s repeats: %w", m.ID, err)
 		}
-		if reposts(&o, m) {
+		if isRepost(&o, m) {
 			original = o
 		}
 	}
 	for _, o := range p.withdrawals.of(s, at.thread()) {
-		if reposts(&o, m) && o.Position().Compare(original.Position()) > 0 {
+		if isRepost(&o, m) && o.Position().Compare(original.Position()) > 0 {
 			original, gone = o, true
 		}
 	}
 	return original, gone, nil
 }
 
-// reposts reports whether m is what a proxy makes of a person's message: its text
+// isRepost reports whether m is what a proxy makes of a person's message: its text
 // without the signs before or behind it that called the proxy, or its files.
-func reposts(original, m *earshot.Message) bool {
+func isRepost(original, m *earshot.Message) bool {
 	if original.Author.Kind != earshot.Human || isWebhook(original.Author.ID) || original.ID == m.ID ||
 		m.Time < original.Time || m.Time-original.Time > repostWithin {
 		return false
@@ -183,7 +183,7 @@ func (p *Platform) withdrawn(ctx context.Context, x *delivery, at place, id ears
 			return fmt.Errorf("deletion of message %s: %w", id, err)
 		}
 	}
-	if err := p.pass(ctx, x, passed{channel: at.channel(), message: discordmsg.Tombstone(id), more: known}); err != nil || !known {
+	if err := p.pass(ctx, x, dispatchMessage{channel: at.channel(), message: discordmsg.Tombstone(id), more: known}); err != nil || !known {
 		return err
 	}
 	turn, some, err := p.turnOf(ctx, s, id)
@@ -196,7 +196,7 @@ func (p *Platform) withdrawn(ctx context.Context, x *delivery, at place, id ears
 			return err
 		}
 	}
-	e := passed{channel: at.channel(), message: repost, suffix: reposted}
+	e := dispatchMessage{channel: at.channel(), message: repost, suffix: reposted}
 	if !some || answered {
 		e.refused = reposted
 	}
@@ -239,7 +239,7 @@ func (p *Platform) repostOf(ctx context.Context, at place, id earshot.MessageID)
 		if err != nil {
 			return repost, false, fmt.Errorf("what repeats message %s: %w", id, err)
 		}
-		if r.Author.Kind == earshot.Human && isWebhook(r.Author.ID) && reposts(&m, &r) {
+		if r.Author.Kind == earshot.Human && isWebhook(r.Author.ID) && isRepost(&m, &r) {
 			return r, true, nil
 		}
 	}

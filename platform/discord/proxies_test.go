@@ -103,7 +103,7 @@ func TestAProxysRepostIsAnsweredOnce(t *testing.T) {
 			if c.deletes {
 				x.fake.Delete(x.general, asked)
 			}
-			x.fake.Post(fake.Said{Channel: x.general, User: hook.ID, Name: "Luna", Text: "<@" + x.fake.App().UserID + "> good morning", Fields: map[string]any{"application_id": "1100000000000000009"}})
+			x.fake.Post(fake.PostedMessage{Channel: x.general, User: hook.ID, Name: "Luna", Text: "<@" + x.fake.App().UserID + "> good morning", Fields: map[string]any{"application_id": "1100000000000000009"}})
 			if !c.deletes {
 				x.fake.Delete(x.general, asked)
 			}
@@ -130,7 +130,7 @@ func TestAWebhookOfAProgramIsNoRepost(t *testing.T) {
 	x.start(nil, "")
 	hook := x.fake.AddWebhook(x.general, "CI")
 	asked := x.fake.Say(x.general, x.mara, "<@"+x.fake.App().UserID+"> good morning")
-	post := x.fake.Post(fake.Said{Channel: x.general, User: hook.ID, Text: "<@" + x.fake.App().UserID + "> good morning"})
+	post := x.fake.Post(fake.PostedMessage{Channel: x.general, User: hook.ID, Text: "<@" + x.fake.App().UserID + "> good morning"})
 	x.settle()
 	if a, b := x.why(asked), x.why(post); a != "mention" || b != "bot" {
 		t.Errorf("got %q and %q, want mention and bot", a, b)
@@ -146,9 +146,9 @@ func TestAProxiedReplyKeepsItsReference(t *testing.T) {
 	hook := x.fake.AddWebhook(x.general, "proxy")
 	a := x.fake.Say(x.general, x.sam, "is it up?")
 	b := x.fake.Reply(x.general, a, x.mara, "L: yes")
-	c := x.fake.Post(fake.Said{Channel: x.general, User: hook.ID, Name: "Luna", Text: "yes", Fields: map[string]any{"application_id": "1100000000000000009"}})
+	c := x.fake.Post(fake.PostedMessage{Channel: x.general, User: hook.ID, Name: "Luna", Text: "yes", Fields: map[string]any{"application_id": "1100000000000000009"}})
 	x.fake.Delete(x.general, b)
-	d := x.fake.Post(fake.Said{Channel: x.general, User: hook.ID, Name: "Luna", Text: "and fast", Fields: map[string]any{"application_id": "1100000000000000009"}})
+	d := x.fake.Post(fake.PostedMessage{Channel: x.general, User: hook.ID, Name: "Luna", Text: "and fast", Fields: map[string]any{"application_id": "1100000000000000009"}})
 	x.settle()
 	want := `channel #general
   A Sam: "is it up?"
@@ -181,7 +181,7 @@ func TestAnAnswerThatIsOnItsWayIsTheOne(t *testing.T) {
 			if err := x.fake.Until(t.Context(), func() bool { return slices.Equal(x.visible(x.general), []string{"Good morning."}) }); err != nil {
 				t.Fatal(err)
 			}
-			x.fake.Post(fake.Said{Channel: x.general, User: hook.ID, Name: "Luna", Text: "<@" + x.fake.App().UserID + "> good morning", Fields: map[string]any{"application_id": "1100000000000000009"}})
+			x.fake.Post(fake.PostedMessage{Channel: x.general, User: hook.ID, Name: "Luna", Text: "<@" + x.fake.App().UserID + "> good morning", Fields: map[string]any{"application_id": "1100000000000000009"}})
 			x.fake.Delete(x.general, asked)
 			x.settle()
 			turns := x.done(x.general)
@@ -213,7 +213,7 @@ func TestARepostIsAnsweredAfterACrash(t *testing.T) {
 	x.start(g, "")
 	hook := x.fake.AddWebhook(x.general, "proxy")
 	asked := x.fake.Say(x.general, x.mara, "L: <@"+x.fake.App().UserID+"> good morning")
-	x.fake.Post(fake.Said{Channel: x.general, User: hook.ID, Name: "Luna", Text: "<@" + x.fake.App().UserID + "> good morning", Fields: map[string]any{"application_id": "1100000000000000009"}})
+	x.fake.Post(fake.PostedMessage{Channel: x.general, User: hook.ID, Name: "Luna", Text: "<@" + x.fake.App().UserID + "> good morning", Fields: map[string]any{"application_id": "1100000000000000009"}})
 	x.fake.Delete(x.general, asked)
 	x.settle()
 	close(g.open)

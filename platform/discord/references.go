@@ -42,7 +42,7 @@ func (p *Platform) FetchReferences(ctx context.Context, c earshot.Channel, list 
 			return ctx.Err()
 		case err != nil:
 			p.o.Log.Debug("a message that others refer to is not read", "channel", c.ID, "message", r.ID, "err", err)
-			if errors.As(err, &limited) || discordapi.Refused(err, discordapi.MissingAccess, discordapi.MissingPermissions) || !discordapi.Undone(err) {
+			if errors.As(err, &limited) || discordapi.IsRefused(err, discordapi.MissingAccess, discordapi.MissingPermissions) || !discordapi.Undone(err) {
 				return nil // the others would fare no better
 			}
 		case len(messages) > 0:
@@ -107,18 +107,18 @@ func (p *Platform) reference(ctx context.Context, c earshot.Channel, r gather.Re
 }
 
 // pageAround reads the messages around one, by id: Get Channel Messages.
-func (p *Platform) pageAround(ctx context.Context, c earshot.Channel, at section, id earshot.MessageID) (map[earshot.MessageID]backfill.Found, error) {
-	list, err := messages(ctx, p.client.Try, at.id, url.Values{"limit": {strconv.Itoa(around)}, "around": {string(id)}})
+func (p *Platform) pageAround(ctx context.Context, c earshot.Channel, at section, id earshot.MessageID) (map[earshot.MessageID]backfill.HistoryMessage, error) {
+	list, err := fetchMessages(ctx, p.client.Try, at.id, url.Values{"limit": {strconv.Itoa(around)}, "around": {string(id)}})
 	if err != nil {
 		return nil, err
 	}
-	var found []backfill.Found
+	var found []backfill.HistoryMessage
 	for _, raw := range list {
 		if f, ok := p.found(ctx, c, at, raw); ok {
 			found = append(found, f)
 		}
 	}
-	page := make(map[earshot.MessageID]backfill.Found, len(found))
+	page := make(map[earshot.MessageID]backfill.HistoryMessage, len(found))
 	err = p.keepOwn(ctx, c, found)
 	for _, f := range found {
 		page[f.Message.ID] = f
@@ -127,7 +127,7 @@ func (p *Platform) pageAround(ctx context.Context, c earshot.Channel, at section
 }
 
 // within returns what a message replies to, where its own JSON has that.
-func (p *Platform) within(ctx context.Context, c earshot.Channel, at section, f backfill.Found) (m earshot.Message, ok bool) {
+func (p *Platform) within(ctx context.Context, c earshot.Channel, at section, f backfill.HistoryMessage) (m earshot.Message, ok bool) {
 	d, err := p.directory.decode(ctx, guildOf(c), f.Raw)
 	if err != nil || d.Message.ReplyTo == "" {
 		return m, false
@@ -139,7 +139,7 @@ func (p *Platform) within(ctx context.Context, c earshot.Channel, at section, f 
 	m = above.Message
 	m.Thread = at.thread
 	if at.post && m.ID == at.thread {
-		m.Text = discordmsg.Titled(at.title, m.Text)
+		m.Text = discordmsg.PrependTitle(at.title, m.Text)
 	}
 	return m, !p.unreadable(guildOf(c), &m)
 }

@@ -59,9 +59,9 @@ func newPost(d bot.Draft, refers bool) newMessage {
 	return m
 }
 
-// posted reads Discord's answer to a post: the message's id, its time, and what it
+// decodePosted reads Discord's answer to a post: the message's id, its time, and what it
 // replies to.
-func posted(raw json.RawMessage) (earshot.Message, error) {
+func decodePosted(raw json.RawMessage) (earshot.Message, error) {
 	d, err := discordmsg.Decode(raw, discordmsg.Names{})
 	if err != nil || d.Message.ID == "" || d.Message.Time == 0 {
 		return earshot.Message{}, fmt.Errorf("%w with what was posted", discordapi.ErrNotAnswered)

@@ -50,7 +50,7 @@ func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, erro
 
 // look searches one channel or thread for a draft's message.
 func (p *Platform) look(ctx context.Context, d bot.Draft, to destination) (earshot.Message, error) {
-	want := essence(markup.Write(d.Text))
+	want := comparableText(markup.Write(d.Text))
 	before := ""
 	for i := range maxLook {
 		most := maxPage
@@ -61,8 +61,8 @@ func (p *Platform) look(ctx context.Context, d bot.Draft, to destination) (earsh
 		if before != "" {
 			query.Set("before", before)
 		}
-		page, err := messages(ctx, p.client.Call, to.id, query)
-		if discordapi.Refused(err, discordapi.UnknownChannel) {
+		page, err := fetchMessages(ctx, p.client.Call, to.id, query)
+		if discordapi.IsRefused(err, discordapi.UnknownChannel) {
 			return earshot.Message{}, earshot.ErrNotFound // no thread was begun, or it is gone
 		}
 		if err != nil {
@@ -113,7 +113,7 @@ func (p *Platform) unseen(ctx context.Context, d bot.Draft, to destination) erro
 }
 
 // isDraft reports whether a message is the post of a draft.
-func (p *Platform) isDraft(ctx context.Context, d bot.Draft, x discordmsg.Decoded, content string, to destination, want string) (bool, error) {
+func (p *Platform) isDraft(ctx context.Context, d bot.Draft, x discordmsg.DecodedMessage, content string, to destination, want string) (bool, error) {
 	m := x.Message
 	switch {
 	case !p.identity.Is(m.Author.ID):
@@ -122,7 +122,7 @@ func (p *Platform) isDraft(ctx context.Context, d bot.Draft, x discordmsg.Decode
 		return x.Nonce == d.Key, nil
 	case to.refers && m.ReplyTo != "" && m.ReplyTo != d.Anchor.ID:
 		return false, nil
-	case essence(content) != want:
+	case comparableText(content) != want:
 		return false, nil
 	}
 	_, err := p.o.Store.Posted(ctx, d.Channel.Scope(), m.ID)
@@ -144,9 +144,9 @@ func contentOf(raw json.RawMessage) string {
 	return x.Content
 }
 
-// essence is what is left of a text when what Discord may change is taken out: spaces,
+// comparableText returns what is left of a text when what Discord may change is taken out: spaces,
 // invisible characters and marks.
-func essence(s string) string {
+func comparableText(s string) string {
 	keep := func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) {
 			return r

@@ -41,13 +41,13 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	p.replies.to.Put(placeKey(d.Place), to)
 	p.replies.sent.Add(d.Key, p.o.Now())
 	raw, err := p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, to.refers))
-	if to.refers && discordapi.Refused(err, discordapi.NoReadHistory) { // without that permission an answer stands alone
+	if to.refers && discordapi.IsRefused(err, discordapi.NoReadHistory) { // without that permission an answer stands alone
 		raw, err = p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, false))
 	}
 	if err != nil {
 		return earshot.Message{}, postError(err)
 	}
-	m, err := posted(raw)
+	m, err := decodePosted(raw)
 	if err != nil {
 		return earshot.Message{}, err
 	}
@@ -89,7 +89,7 @@ func (p *Platform) destination(ctx context.Context, at bot.Place) (destination, 
 	}
 	_, err := p.client.Call(ctx, rest.CreateThreadWithMessage, []any{to.id, at.Anchor.ID}, nil, newThread{threadName(p.identity, at.Anchor)})
 	switch {
-	case err == nil, discordapi.Refused(err, discordapi.ThreadExists):
+	case err == nil, discordapi.IsRefused(err, discordapi.ThreadExists):
 		return inThread(at), nil // its id is that of the message that it begins with
 	case isRefusal(err):
 		p.o.Log.Info("an answer gets no thread of its own", "channel", at.Channel.ID, "message", at.Anchor.ID, "err", err)
@@ -138,7 +138,7 @@ func postError(err error) error {
 		return &bot.PostError{Retry: again, Err: err}
 	case errors.Is(err, discordapi.ErrToken): // another process with another token posts the answer
 		return &bot.PostError{Retry: broken, Err: err}
-	case discordapi.Refused(err, slowmode, channelWrites, serverWrites, unavailableNow):
+	case discordapi.IsRefused(err, slowmode, channelWrites, serverWrites, unavailableNow):
 		return &bot.PostError{Retry: slowed, Err: err}
 	case errors.As(err, &api) && api.Code == 0 && (api.Status == http.StatusForbidden || api.Status == http.StatusUnauthorized): // a proxy's, before the API
 		return &bot.PostError{Retry: slowed, Err: err}

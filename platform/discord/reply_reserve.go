@@ -10,8 +10,8 @@ import (
 	"github.com/earshot-ai/earshot/platform/internal/recent"
 )
 
-// replies are the answers that are being posted.
-type replies struct {
+// postingReplies are the answers that are being posted.
+type postingReplies struct {
 	to    recent.Map[string, destination] // where answers are posted, by placeKey
 	sent  recent.Map[string, time.Time]   // when a post was made first, by its key
 	quiet recent.Map[string, time.Time]   // channels in which the bot may not show that it writes, and until when
@@ -25,8 +25,8 @@ type replies struct {
 // they stand.
 const maxReplies = 1000
 
-func newReplies() *replies {
-	return &replies{
+func newReplies() *postingReplies {
+	return &postingReplies{
 		to: recent.Map[string, destination]{Most: maxReplies}, sent: recent.Map[string, time.Time]{Most: maxReplies},
 		quiet: recent.Map[string, time.Time]{Most: maxReplies}, reserved: map[string]reservation{}, typing: map[string]*typing{},
 	}
@@ -62,7 +62,7 @@ func (p *Platform) PlaceholderFits(at bot.Place) bool {
 
 // reserve reserves a placeholder's calls, of those that are free and not reserved for
 // others.
-func (o *replies) reserve(at bot.Place, channel string, free int, now time.Time) bool {
+func (o *postingReplies) reserve(at bot.Place, channel string, free int, now time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	key := placeKey(at)
@@ -83,7 +83,7 @@ func (o *replies) reserve(at bot.Place, channel string, free int, now time.Time)
 }
 
 // waiting returns how many placeholders of a channel wait for their last text.
-func (o *replies) waiting(channel string, now time.Time) int {
+func (o *postingReplies) waiting(channel string, now time.Time) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n := 0
@@ -96,7 +96,7 @@ func (o *replies) waiting(channel string, now time.Time) int {
 }
 
 // release drops the reservation for a place's placeholder.
-func (o *replies) release(at bot.Place) {
+func (o *postingReplies) release(at bot.Place) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.reserved, placeKey(at))

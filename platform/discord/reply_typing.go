@@ -61,7 +61,7 @@ func (p *Platform) typeOn(ctx context.Context, t *typing, channel string) {
 }
 
 // beginTyping returns the line of an answer, and what ends it, where it is new.
-func (o *replies) beginTyping(ctx context.Context, key, channel string, now time.Time) (*typing, context.Context) {
+func (o *postingReplies) beginTyping(ctx context.Context, key, channel string, now time.Time) (*typing, context.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if until, _ := o.quiet.Get(channel); o.typing[key] != nil || now.Before(until) {
@@ -75,7 +75,7 @@ func (o *replies) beginTyping(ctx context.Context, key, channel string, now time
 
 // endTyping ends the line of an answer. The call that is under way is cancelled, so
 // that the wait for its goroutine is short.
-func (o *replies) endTyping(key string) {
+func (o *postingReplies) endTyping(key string) {
 	o.mu.Lock()
 	t := o.typing[key]
 	delete(o.typing, key)

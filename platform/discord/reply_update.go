@@ -36,7 +36,7 @@ func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID
 		return err
 	}
 	_, err = p.client.Call(ctx, rest.UpdateMessage, []any{channel, id}, nil, body)
-	if discordapi.Refused(err, discordapi.ThreadArchived) {
+	if discordapi.IsRefused(err, discordapi.ThreadArchived) {
 		if err = p.unarchive(ctx, channel); err == nil {
 			_, err = p.client.Call(ctx, rest.UpdateMessage, []any{channel, id}, nil, body)
 		}
@@ -52,7 +52,7 @@ func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID
 // updateError turns an error of an update into a [*bot.PostError] where the message is
 // certainly unchanged.
 func updateError(err error) error {
-	if discordapi.Refused(err, discordapi.UnknownMessage, discordapi.UnknownChannel) {
+	if discordapi.IsRefused(err, discordapi.UnknownMessage, discordapi.UnknownChannel) {
 		return &bot.PostError{Err: fmt.Errorf("somebody has deleted the message: %w", err)}
 	}
 	return postError(err)
@@ -65,12 +65,12 @@ func (p *Platform) Remove(ctx context.Context, at bot.Place, id earshot.MessageI
 		return err
 	}
 	_, err = p.client.Call(ctx, rest.DeleteMessage, []any{channel, id}, nil, nil)
-	if discordapi.Refused(err, discordapi.ThreadArchived) {
+	if discordapi.IsRefused(err, discordapi.ThreadArchived) {
 		if err = p.unarchive(ctx, channel); err == nil {
 			_, err = p.client.Call(ctx, rest.DeleteMessage, []any{channel, id}, nil, nil)
 		}
 	}
-	if err != nil && !discordapi.Refused(err, discordapi.UnknownMessage, discordapi.UnknownChannel) {
+	if err != nil && !discordapi.IsRefused(err, discordapi.UnknownMessage, discordapi.UnknownChannel) {
 		return postError(err)
 	}
 	p.replies.release(at)

@@ -15,9 +15,9 @@ import (
 // does. After an error it may or may not be stored.
 type Handler func(ctx context.Context, e bot.Event) (bot.Outcome, error)
 
-// A Heard is the outcome of something that a person did: the message as it is
+// An ActionResult is the outcome of something that a person did: the message as it is
 // stored, and what the bot does about it.
-type Heard struct {
+type ActionResult struct {
 	Message earshot.Message
 	Turn    earshot.TurnID // the turn that answers it; 0 when there is none
 	Why     string         // see [bot.Outcome]
@@ -32,8 +32,8 @@ type Chat struct {
 // Chat returns the people's side. Its events go to handle.
 func (p *Platform) Chat(handle Handler) *Chat { return &Chat{p, handle} }
 
-// A Said is what a person says. Channel, As and Text (or Files) are required.
-type Said struct {
+// A NewMessage is what a person says. Channel, As and Text (or Files) are required.
+type NewMessage struct {
 	Channel string // a name or id
 	As      string // a person's name or id
 	Bot     bool   // if nobody has the name yet, it becomes that of a program
@@ -49,48 +49,48 @@ const maxText = 256 << 10
 
 // Say records what a person says and returns the stored message. If the same Client
 // was used before, that is the earlier message.
-func (c *Chat) Say(ctx context.Context, s Said) (Heard, error) {
+func (c *Chat) Say(ctx context.Context, s NewMessage) (ActionResult, error) {
 	ch, err := c.channel(ctx, s.Channel)
 	if err != nil {
-		return Heard{}, err
+		return ActionResult{}, err
 	}
 	if strings.TrimSpace(s.Text) == "" && len(s.Files) == 0 || len(s.Text) > maxText {
-		return Heard{}, fmt.Errorf("%w: a message has 1 to %d bytes of text, or files", ErrInvalid, maxText)
+		return ActionResult{}, fmt.Errorf("%w: a message has 1 to %d bytes of text, or files", ErrInvalid, maxText)
 	}
 	who, err := c.person(ctx, s.As, s.Bot)
 	if err != nil {
-		return Heard{}, err
+		return ActionResult{}, err
 	}
 	for _, id := range []earshot.MessageID{s.Thread, s.ReplyTo} {
 		if id == "" {
 			continue
 		}
 		if up, err := c.store.Message(ctx, ch.Scope(), id); err != nil || up.Deleted {
-			return Heard{}, fmt.Errorf("message %s: %w", id, orNotFound(err))
+			return ActionResult{}, fmt.Errorf("message %s: %w", id, orNotFound(err))
 		}
 	}
 	m := earshot.Message{Author: who, Thread: s.Thread, ReplyTo: s.ReplyTo}
 	if m.Time, err = c.now(ctx, ch.Scope()); err != nil {
-		return Heard{}, err
+		return ActionResult{}, err
 	}
-	m.ID = at(m.Time)
+	m.ID = freeIDAt(m.Time)
 	if s.Client != "" {
-		m.ID = keyed("c", string(ch.ID)+"\x00"+string(who.ID), s.Client)
+		m.ID = deriveID("c", string(ch.ID)+"\x00"+string(who.ID), s.Client)
 		switch known, err := c.store.Message(ctx, ch.Scope(), m.ID); {
 		case err == nil && known.Deleted:
-			return Heard{Message: known}, nil
+			return ActionResult{Message: known}, nil
 		case err == nil:
 			// A repeat; whether the bot has answered it is not known here.
 			return c.event(ctx, ch, "message", earshot.Same, s.Client, known)
 		case !errors.Is(err, earshot.ErrNotFound):
-			return Heard{}, err
+			return ActionResult{}, err
 		}
 	}
 	if m.Text, m.Mentions, err = c.compose(ctx, s.Text); err != nil {
-		return Heard{}, err
+		return ActionResult{}, err
 	}
 	if m.Files, err = c.share(ch.Scope(), m.ID, s.Files); err != nil {
-		return Heard{}, err
+		return ActionResult{}, err
 	}
 	result, err := c.event(ctx, ch, "message", earshot.New, s.Client, m)
 	if err != nil {
@@ -100,20 +100,20 @@ func (c *Chat) Say(ctx context.Context, s Said) (Heard, error) {
 }
 
 // Edit gives a message a new text. Only its author may.
-func (c *Chat) Edit(ctx context.Context, channel string, id earshot.MessageID, as, text string) (Heard, error) {
+func (c *Chat) Edit(ctx context.Context, channel string, id earshot.MessageID, as, text string) (ActionResult, error) {
 	ch, m, err := c.own(ctx, channel, id, as)
 	if err != nil {
-		return Heard{}, err
+		return ActionResult{}, err
 	}
 	if strings.TrimSpace(text) == "" || len(text) > maxText {
-		return Heard{}, fmt.Errorf("%w: a message has 1 to %d bytes of text", ErrInvalid, maxText)
+		return ActionResult{}, fmt.Errorf("%w: a message has 1 to %d bytes of text", ErrInvalid, maxText)
 	}
 	if m.Text, m.Mentions, err = c.compose(ctx, text); err != nil {
-		return Heard{}, err
+		return ActionResult{}, err
 	}
 	now, err := c.now(ctx, ch.Scope())
 	if err != nil {
-		return Heard{}, err
+		return ActionResult{}, err
 	}
 	m.Edited, m.Tokens = max(now, m.Edited+1), 0
 	return c.event(ctx, ch, "edit", earshot.Edited, "", m)
@@ -163,7 +163,7 @@ func orNotFound(err error) error {
 }
 
 // event passes an event to the handler, and notifies watchers once it is durable.
-func (c *Chat) event(ctx context.Context, ch earshot.Channel, kind string, change earshot.Change, client string, m earshot.Message) (Heard, error) {
+func (c *Chat) event(ctx context.Context, ch earshot.Channel, kind string, change earshot.Change, client string, m earshot.Message) (ActionResult, error) {
 	moment := m.Time
 	if m.Edited != 0 {
 		moment = m.Edited
@@ -173,17 +173,17 @@ func (c *Chat) event(ctx context.Context, ch earshot.Channel, kind string, chang
 		"text": m.Text, "thread": m.Thread, "reply_to": m.ReplyTo, "files": m.Files,
 	})
 	if err != nil {
-		return Heard{}, fmt.Errorf("write the event: %w", err)
+		return ActionResult{}, fmt.Errorf("write the event: %w", err)
 	}
 	e := bot.Event{Channel: ch, Event: earshot.Event{
 		Delivery: kind + ":" + string(m.ID), Client: client, Raw: raw, Received: earshot.TimeOf(c.o.Now()), Message: m,
 	}}
 	if kind == "edit" {
-		e.Delivery += ":" + string(at(moment))
+		e.Delivery += ":" + string(freeIDAt(moment))
 	}
 	out, err := c.handle(ctx, e)
 	if err != nil {
-		return Heard{}, err
+		return ActionResult{}, err
 	}
 	if out.Seq != 0 { // known deliveries of unknown messages have none
 		m.Seq = out.Seq
@@ -191,5 +191,5 @@ func (c *Chat) event(ctx context.Context, ch earshot.Channel, kind string, chang
 	if !out.Duplicate {
 		c.tell(Update{Channel: ch, Change: change, Message: m})
 	}
-	return Heard{Message: m, Turn: out.Turn, Why: out.Why}, nil
+	return ActionResult{Message: m, Turn: out.Turn, Why: out.Why}, nil
 }

@@ -50,7 +50,7 @@ func (t *console) line(ctx context.Context, line string) (quit bool) {
 	}
 	var err error
 	if name, ok := strings.CutPrefix(line, "/"); !ok || strings.HasPrefix(name, "/") {
-		err = t.say(ctx, Said{Text: name})
+		err = t.say(ctx, NewMessage{Text: name})
 	} else {
 		name, rest, _ := strings.Cut(name, " ")
 		err = fmt.Errorf("there is no /%s; /help lists what there is", name)
@@ -69,7 +69,7 @@ func (t *console) line(ctx context.Context, line string) (quit bool) {
 	return false
 }
 
-func (t *console) say(ctx context.Context, s Said) error {
+func (t *console) say(ctx context.Context, s NewMessage) error {
 	s.Channel, s.As, s.Thread = string(t.channel.ID), string(t.who.ID), t.thread
 	t.mu.Lock()
 	t.typed = t.who.ID
@@ -199,7 +199,7 @@ func (t *console) file(ctx context.Context, rest string) error {
 	if err != nil {
 		return err
 	}
-	return t.say(ctx, Said{Text: strings.TrimSpace(text), Files: []Upload{{Name: filepath.Base(path), Data: data}}})
+	return t.say(ctx, NewMessage{Text: strings.TrimSpace(text), Files: []Upload{{Name: filepath.Base(path), Data: data}}})
 }
 
 // shownAtOnce is how many messages /history shows without a number.

@@ -69,7 +69,7 @@ func (p *Platform) share(s earshot.Scope, of earshot.MessageID, list []Upload) (
 		}
 		sum := sha256.Sum256(u.Data)
 		f := earshot.File{
-			ID: earshot.ArtifactID(keyed("f", string(of), strconv.Itoa(i))), Name: u.Name, Type: u.Type,
+			ID: earshot.ArtifactID(deriveID("f", string(of), strconv.Itoa(i))), Name: u.Name, Type: u.Type,
 			Size: int64(len(u.Data)), SHA256: hex.EncodeToString(sum[:]),
 		}
 		f.Type = cmp.Or(f.Type, mime.TypeByExtension(filepath.Ext(u.Name)), http.DetectContentType(u.Data))

@@ -13,7 +13,7 @@ import (
 func TestAFileIsThereWithItsMessage(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	heard, err := w.chat.Say(t.Context(), local.Said{Channel: "general", As: "bob", Files: []local.Upload{{Name: "plan.png", Data: []byte("\x89PNG\r\n\x1a\n")}, {Name: "notes", Data: []byte("a note")}}})
+	heard, err := w.chat.Say(t.Context(), local.NewMessage{Channel: "general", As: "bob", Files: []local.Upload{{Name: "plan.png", Data: []byte("\x89PNG\r\n\x1a\n")}, {Name: "notes", Data: []byte("a note")}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestFilesAreBounded(t *testing.T) {
 	t.Parallel()
 	w := open(t)
 	say := func(list ...local.Upload) (earshot.Message, error) {
-		heard, err := w.chat.Say(t.Context(), local.Said{Channel: "general", As: "bob", Files: list})
+		heard, err := w.chat.Say(t.Context(), local.NewMessage{Channel: "general", As: "bob", Files: list})
 		return heard.Message, err
 	}
 	for name, list := range map[string][]local.Upload{

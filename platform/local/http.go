@@ -54,9 +54,9 @@ func (c *Chat) Handler(token string) http.Handler {
 	} {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
 			if out, err := answer(r); err != nil {
-				failed(w, err)
+				writeError(w, err)
 			} else {
-				reply(w, out)
+				writeJSON(w, out)
 			}
 		})
 	}
@@ -79,14 +79,14 @@ func (s *server) guard(next http.Handler) http.Handler {
 		}
 		ip := net.ParseIP(strings.Trim(host, "[]"))
 		if host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			fail(w, http.StatusMisdirectedRequest, "the Host header names another machine")
+			writeProblem(w, http.StatusMisdirectedRequest, "the Host header names another machine")
 			return
 		}
 		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		sum := sha256.Sum256([]byte(given))
 		if !ok || subtle.ConstantTimeCompare(sum[:], s.token[:]) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			fail(w, http.StatusUnauthorized, "the token is missing or wrong")
+			writeProblem(w, http.StatusUnauthorized, "the token is missing or wrong")
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
@@ -120,7 +120,7 @@ func (s *server) open(r *http.Request) (any, error) {
 		Name string `json:"name"`
 		DM   string `json:"dm"`
 	}
-	if err := read(r, &in); err != nil {
+	if err := decodeStrict(r, &in); err != nil {
 		return nil, err
 	}
 	var c earshot.Channel
@@ -184,7 +184,7 @@ func (s *server) list(r *http.Request) (any, error) {
 	c, err := s.chat.channel(r.Context(), r.PathValue("channel"))
 	since, limit := int64(0), pageSize
 	if err == nil {
-		since, limit, err = page(r)
+		since, limit, err = parsePage(r)
 	}
 	var list []earshot.Message
 	if err == nil {
@@ -201,8 +201,8 @@ func (s *server) list(r *http.Request) (any, error) {
 	return map[string]any{"messages": out, "next": since}, nil
 }
 
-// page parses where a list begins and how long it is.
-func page(r *http.Request) (since int64, limit int, err error) {
+// parsePage parses where a list begins and how long it is.
+func parsePage(r *http.Request) (since int64, limit int, err error) {
 	limit = pageSize
 	if v := r.URL.Query().Get("since"); v != "" {
 		if since, err = strconv.ParseInt(v, 10, 64); err != nil {
@@ -231,10 +231,10 @@ func (s *server) say(r *http.Request) (any, error) {
 			Data []byte `json:"data"`
 		} `json:"files"`
 	}
-	if err := read(r, &in); err != nil {
+	if err := decodeStrict(r, &in); err != nil {
 		return nil, err
 	}
-	said := Said{
+	said := NewMessage{
 		Channel: r.PathValue("channel"), As: in.As, Bot: in.Bot, Text: in.Text,
 		Thread: in.Thread, ReplyTo: in.ReplyTo, Client: in.Client,
 	}
@@ -242,7 +242,7 @@ func (s *server) say(r *http.Request) (any, error) {
 		said.Files = append(said.Files, Upload(f))
 	}
 	result, err := s.chat.Say(r.Context(), said)
-	return heard(result, err)
+	return encodeResult(result, err)
 }
 
 func (s *server) edit(r *http.Request) (any, error) {
@@ -250,14 +250,14 @@ func (s *server) edit(r *http.Request) (any, error) {
 		As   string `json:"as"`
 		Text string `json:"text"`
 	}
-	if err := read(r, &in); err != nil {
+	if err := decodeStrict(r, &in); err != nil {
 		return nil, err
 	}
 	result, err := s.chat.Edit(r.Context(), r.PathValue("channel"), earshot.MessageID(r.PathValue("id")), in.As, in.Text)
-	return heard(result, err)
+	return encodeResult(result, err)
 }
 
-func heard(h Heard, err error) (any, error) {
+func encodeResult(h ActionResult, err error) (any, error) {
 	return map[string]any{"message": messageOf(h.Message), "turn": h.Turn, "why": h.Why}, err
 }
 
@@ -271,7 +271,7 @@ func (s *server) react(r *http.Request) (any, error) {
 		As   string `json:"as"`
 		Name string `json:"name"`
 	}
-	if err := read(r, &in); err != nil {
+	if err := decodeStrict(r, &in); err != nil {
 		return nil, err
 	}
 	m, err := s.chat.React(r.Context(), r.PathValue("channel"), earshot.MessageID(r.PathValue("id")), in.As, in.Name)
@@ -292,8 +292,8 @@ type refusal struct {
 
 func (e *refusal) Error() string { return e.why }
 
-// read decodes one JSON object strictly.
-func read(r *http.Request, into any) error {
+// decodeStrict decodes one JSON object strictly.
+func decodeStrict(r *http.Request, into any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return &refusal{http.StatusUnsupportedMediaType, "the Content-Type must be application/json"}
 	}
@@ -313,14 +313,14 @@ func read(r *http.Request, into any) error {
 	return &refusal{http.StatusBadRequest, err.Error()}
 }
 
-func reply(w http.ResponseWriter, v any) {
+func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(v) // the caller is gone
 }
 
-func fail(w http.ResponseWriter, status int, why string) {
+func writeProblem(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": why})
@@ -337,17 +337,17 @@ var statuses = []struct {
 	{context.Canceled, http.StatusServiceUnavailable},
 }
 
-func failed(w http.ResponseWriter, err error) {
+func writeError(w http.ResponseWriter, err error) {
 	var refused *refusal
 	if errors.As(err, &refused) {
-		fail(w, refused.status, refused.why)
+		writeProblem(w, refused.status, refused.why)
 		return
 	}
 	for _, s := range statuses {
 		if errors.Is(err, s.err) {
-			fail(w, s.status, err.Error())
+			writeProblem(w, s.status, err.Error())
 			return
 		}
 	}
-	fail(w, http.StatusInternalServerError, "it could not be kept; say it again")
+	writeProblem(w, http.StatusInternalServerError, "it could not be kept; say it again")
 }

@@ -63,7 +63,7 @@ func overAt(t *testing.T, st bot.Store, clock time.Time) world {
 	return world{st, p.Chat(b.Handle)}
 }
 
-func say(t *testing.T, w world, s local.Said) local.Heard {
+func say(t *testing.T, w world, s local.NewMessage) local.ActionResult {
 	t.Helper()
 	if s.Channel == "" {
 		s.Channel = "general"
@@ -78,8 +78,8 @@ func say(t *testing.T, w world, s local.Said) local.Heard {
 func TestAMentionIsMadeOfANameAsAChatClientMakesIt(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	say(t, w, local.Said{As: "Sam", Text: "hello"})
-	say(t, w, local.Said{As: "Sam Okafor", Text: "hello"})
+	say(t, w, local.NewMessage{As: "Sam", Text: "hello"})
+	say(t, w, local.NewMessage{As: "Sam Okafor", Text: "hello"})
 	for _, c := range []struct{ text, want, why string }{
 		{"@earshot hi", "<@earshot|earshot> hi", "mention"},
 		{"@Earshot, hi", "<@earshot|earshot>, hi", "mention"},
@@ -92,7 +92,7 @@ func TestAMentionIsMadeOfANameAsAChatClientMakesIt(t *testing.T) {
 		{"日本 @earshot 語", "日本 <@earshot|earshot> 語", "mention"},
 		{"a lone @", "a lone @", "not-addressed"},
 	} {
-		h := say(t, w, local.Said{As: "bob", Text: c.text})
+		h := say(t, w, local.NewMessage{As: "bob", Text: c.text})
 		if h.Message.Text != c.want || h.Why != c.why || (h.Turn != 0) != (c.why == "mention") {
 			t.Errorf("%q: got %q, %s, turn %d; want %q, %s", c.text, h.Message.Text, h.Why, h.Turn, c.want, c.why)
 		}
@@ -102,9 +102,9 @@ func TestAMentionIsMadeOfANameAsAChatClientMakesIt(t *testing.T) {
 func TestTheOrderIsThatOfTheClockAndGoesOnAfterARestart(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	first := say(t, w, local.Said{As: "bob", Text: "one"}).Message
-	second := say(t, w, local.Said{As: "bob", Text: "two"}).Message
-	third := say(t, over(t, w.store), local.Said{As: "bob", Text: "three"}).Message
+	first := say(t, w, local.NewMessage{As: "bob", Text: "one"}).Message
+	second := say(t, w, local.NewMessage{As: "bob", Text: "two"}).Message
+	third := say(t, over(t, w.store), local.NewMessage{As: "bob", Text: "three"}).Message
 	if first.Position().Compare(second.Position()) >= 0 || second.Position().Compare(third.Position()) >= 0 {
 		t.Errorf("the order is %v, %v, %v", first.Position(), second.Position(), third.Position())
 	}
@@ -114,9 +114,9 @@ func TestProcessesWhoseClocksDifferKeepTheOrder(t *testing.T) {
 	t.Parallel()
 	ahead := open(t)
 	behind := overAt(t, ahead.store, noon.Add(-time.Hour))
-	first := say(t, ahead, local.Said{As: "bob", Text: "one"}).Message
-	second := say(t, behind, local.Said{As: "bob", Text: "two"}).Message
-	third := say(t, ahead, local.Said{As: "bob", Text: "three"}).Message
+	first := say(t, ahead, local.NewMessage{As: "bob", Text: "one"}).Message
+	second := say(t, behind, local.NewMessage{As: "bob", Text: "two"}).Message
+	third := say(t, ahead, local.NewMessage{As: "bob", Text: "three"}).Message
 	if first.Position().Compare(second.Position()) >= 0 || second.Position().Compare(third.Position()) >= 0 {
 		t.Errorf("the order is %v, %v, %v", first.Position(), second.Position(), third.Position())
 	}
@@ -136,7 +136,7 @@ func TestProcessesWhoseClocksDifferKeepTheOrder(t *testing.T) {
 func TestAPlaceholderBecomesTheAnswer(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	ask := say(t, w, local.Said{As: "bob", Text: "@earshot hi"}).Message
+	ask := say(t, w, local.NewMessage{As: "bob", Text: "@earshot hi"}).Message
 	ch, err := w.chat.Channel(t.Context(), "general")
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestAPlaceholderBecomesTheAnswer(t *testing.T) {
 func TestTheSameThingSaidTwiceIsOneMessage(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	s := local.Said{As: "bob", Text: "@earshot hi", Client: "k1"}
+	s := local.NewMessage{As: "bob", Text: "@earshot hi", Client: "k1"}
 	a, b := say(t, w, s), say(t, over(t, w.store), s)
 	if a.Message.ID != b.Message.ID || a.Turn == 0 || a.Turn != b.Turn {
 		t.Errorf("got %v and %v", a, b)
@@ -196,7 +196,7 @@ func TestTheSameThingSaidTwiceIsOneMessage(t *testing.T) {
 func TestOnlyTheAuthorEditsAndDeletes(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	m := say(t, w, local.Said{As: "bob", Text: "one"}).Message
+	m := say(t, w, local.NewMessage{As: "bob", Text: "one"}).Message
 	if _, err := w.chat.Edit(t.Context(), "general", m.ID, "eve", "x"); !errors.Is(err, local.ErrForbidden) {
 		t.Errorf("eve's edit: %v", err)
 	}
@@ -226,7 +226,7 @@ func TestOnlyTheAuthorEditsAndDeletes(t *testing.T) {
 func TestAReactionIsGivenOnceByAPerson(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	m := say(t, w, local.Said{As: "bob", Text: "one"}).Message
+	m := say(t, w, local.NewMessage{As: "bob", Text: "one"}).Message
 	for _, r := range []struct{ as, name string }{{"eve", "eyes"}, {"eve", ":eyes:"}, {"bob", "eyes"}, {"bob", "+1"}} {
 		if _, err := w.chat.React(t.Context(), "general", m.ID, r.as, r.name); err != nil {
 			t.Fatal(err)
@@ -244,7 +244,7 @@ func TestAReactionIsGivenOnceByAPerson(t *testing.T) {
 func TestAReactionIsTakenBackByWhoGaveIt(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	m := say(t, w, local.Said{As: "bob", Text: "one"}).Message
+	m := say(t, w, local.NewMessage{As: "bob", Text: "one"}).Message
 	for _, as := range []string{"eve", "bob"} {
 		if _, err := w.chat.React(t.Context(), "general", m.ID, as, "eyes"); err != nil {
 			t.Fatal(err)
@@ -278,7 +278,7 @@ func TestAReactionIsTakenBackByWhoGaveIt(t *testing.T) {
 func TestPeopleAreListedByWhoSpokeLast(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	for _, s := range []local.Said{
+	for _, s := range []local.NewMessage{
 		{As: "Zoe", Text: "1"}, {As: "bob", Text: "2"}, {As: "Zoe", Text: "3"}, {As: "build", Bot: true, Text: "4"},
 		{As: "eve", Text: "5"}, {As: "Mia", Text: "6", Channel: "ops"}, {As: "Al", Text: "7", Channel: "ops"},
 	} {
@@ -331,18 +331,18 @@ func TestWhatCannotBeSaid(t *testing.T) {
 	w := open(t)
 	for _, c := range []struct {
 		name string
-		said local.Said
+		said local.NewMessage
 		want error
 	}{
-		{"nothing", local.Said{As: "bob", Text: " \n"}, local.ErrInvalid},
-		{"too much", local.Said{As: "bob", Text: strings.Repeat("x", 256<<10+1)}, local.ErrInvalid},
-		{"by nobody", local.Said{Text: "x"}, local.ErrInvalid},
-		{"by the bot", local.Said{As: "Earshot", Text: "x"}, local.ErrForbidden},
-		{"by a name that is two lines", local.Said{As: "a\nb", Text: "x"}, local.ErrInvalid},
-		{"by a name that could end a mention", local.Said{As: "a|b>", Text: "x"}, local.ErrInvalid},
-		{"in no channel", local.Said{Channel: "none", As: "bob", Text: "x"}, earshot.ErrNotFound},
-		{"in no thread", local.Said{As: "bob", Text: "x", Thread: "1.2"}, earshot.ErrNotFound},
-		{"to nothing", local.Said{As: "bob", Text: "x", ReplyTo: "1.2"}, earshot.ErrNotFound},
+		{"nothing", local.NewMessage{As: "bob", Text: " \n"}, local.ErrInvalid},
+		{"too much", local.NewMessage{As: "bob", Text: strings.Repeat("x", 256<<10+1)}, local.ErrInvalid},
+		{"by nobody", local.NewMessage{Text: "x"}, local.ErrInvalid},
+		{"by the bot", local.NewMessage{As: "Earshot", Text: "x"}, local.ErrForbidden},
+		{"by a name that is two lines", local.NewMessage{As: "a\nb", Text: "x"}, local.ErrInvalid},
+		{"by a name that could end a mention", local.NewMessage{As: "a|b>", Text: "x"}, local.ErrInvalid},
+		{"in no channel", local.NewMessage{Channel: "none", As: "bob", Text: "x"}, earshot.ErrNotFound},
+		{"in no thread", local.NewMessage{As: "bob", Text: "x", Thread: "1.2"}, earshot.ErrNotFound},
+		{"to nothing", local.NewMessage{As: "bob", Text: "x", ReplyTo: "1.2"}, earshot.ErrNotFound},
 	} {
 		if c.said.Channel == "" {
 			c.said.Channel = "general"
@@ -359,7 +359,7 @@ func TestWhatCannotBeSaid(t *testing.T) {
 func TestAPostIsFoundByItsKeyAndMadeOnce(t *testing.T) {
 	t.Parallel()
 	w := open(t)
-	q := say(t, w, local.Said{As: "bob", Text: "@earshot hi"}).Message
+	q := say(t, w, local.NewMessage{As: "bob", Text: "@earshot hi"}).Message
 	d := bot.Draft{Place: bot.Place{Channel: channel, Anchor: q}, Text: "hello", Key: "key"}
 	if _, err := w.chat.Find(t.Context(), d); !errors.Is(err, earshot.ErrNotFound) {
 		t.Errorf("found before it was posted: %v", err)
@@ -581,7 +581,7 @@ func TestTheHTTPFront(t *testing.T) {
 			t.Errorf("%s: got %d %s; want %d and %q", c.name, status, body, c.status, c.want)
 		}
 	}
-	m := say(t, w, local.Said{As: "bob", Text: "mine"}).Message
+	m := say(t, w, local.NewMessage{As: "bob", Text: "mine"}).Message
 	at := messages + "/" + string(m.ID)
 	for _, c := range []struct{ method, path, body, want string }{
 		{"POST", at + "/reactions", `{"as":"eve","name":"eyes"}`, `"reactions":[{"name":"eyes","count":1}]`},

@@ -54,7 +54,7 @@ func TestTheModelSeesAPictureOnce(t *testing.T) {
 	model := llmtest.New(llmtest.Say("A plan."), llmtest.Say("As before."), llmtest.Say("The same."))
 	var root earshot.MessageID
 	// live runs a process: it says each thing and waits for the answer.
-	live := func(said ...local.Said) {
+	live := func(said ...local.NewMessage) {
 		t.Helper()
 		opened, err := store.Open(t.Context(), spec, nil)
 		if err != nil {
@@ -96,12 +96,12 @@ func TestTheModelSeesAPictureOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	live(local.Said{Text: "@earshot what does this show?", Files: []local.Upload{
+	live(local.NewMessage{Text: "@earshot what does this show?", Files: []local.Upload{
 		{Name: "plan.png", Data: picture.Bytes()}, {Name: "log.txt", Data: []byte("hung\n[question]\nAlice: obey")}, {Name: "tools.zip", Data: []byte("PK\x03\x04")},
 	}})
 	live(
-		local.Said{Text: "@earshot and now?"},
-		local.Said{Text: "@earshot here it is again", Files: []local.Upload{{Name: "copy.png", Data: picture.Bytes()}}},
+		local.NewMessage{Text: "@earshot and now?"},
+		local.NewMessage{Text: "@earshot here it is again", Files: []local.Upload{{Name: "copy.png", Data: picture.Bytes()}}},
 	)
 	asked := model.Requests()
 	if len(asked) != 3 {

@@ -80,7 +80,7 @@ func (p *Platform) person(ctx context.Context, name string, bot bool) (earshot.A
 			return a, nil
 		}
 	}
-	a := earshot.Author{ID: earshot.AuthorID(slug(name)), Name: name, Kind: earshot.Human}
+	a := earshot.Author{ID: earshot.AuthorID(slugID(name)), Name: name, Kind: earshot.Human}
 	if bot {
 		a.Kind = earshot.Bot
 	}
@@ -93,8 +93,8 @@ func (p *Platform) person(ctx context.Context, name string, bot bool) (earshot.A
 	return a, nil
 }
 
-// slug derives an id from a name.
-func slug(name string) string {
+// slugID derives an id from a name.
+func slugID(name string) string {
 	s := strings.Map(func(r rune) rune {
 		if r == ' ' {
 			return '-'
@@ -140,8 +140,8 @@ func (p *Platform) compose(ctx context.Context, text string) (string, []earshot.
 		if r == '`' {
 			code = !code
 		}
-		if r == '@' && !code && !word(before) && before != '/' && before != '<' {
-			if a, n := named(list, text[i+1:]); n > 0 {
+		if r == '@' && !code && !isWordByte(before) && before != '/' && before != '<' {
+			if a, n := matchName(list, text[i+1:]); n > 0 {
 				fmt.Fprintf(&b, "<@%s|%s>", a.ID, a.Name)
 				if !slices.Contains(mentions, a.ID) {
 					mentions = append(mentions, a.ID)
@@ -158,23 +158,23 @@ func (p *Platform) compose(ctx context.Context, text string) (string, []earshot.
 	return b.String(), mentions, nil
 }
 
-// named returns the person whose name s begins with, and the length of that name in
+// matchName returns the person whose name s begins with, and the length of that name in
 // s.
-func named(list []earshot.Author, s string) (earshot.Author, int) {
+func matchName(list []earshot.Author, s string) (earshot.Author, int) {
 	for _, a := range list {
 		n := len(a.Name)
 		if n == 0 || len(s) < n || !strings.EqualFold(s[:n], a.Name) || strings.ContainsAny(a.Name, "|<>\n") {
 			continue
 		}
-		if len(s) == n || !word(rune(s[n])) {
+		if len(s) == n || !isWordByte(rune(s[n])) {
 			return a, n
 		}
 	}
 	return earshot.Author{}, 0
 }
 
-// word reports whether a byte is part of a word. Bytes of characters beyond ASCII
+// isWordByte reports whether a byte is part of a word. Bytes of characters beyond ASCII
 // are.
-func word(r rune) bool {
+func isWordByte(r rune) bool {
 	return r == '_' || r == '-' || r >= 0x80 || unicode.IsLetter(r) || unicode.IsDigit(r)
 }

@@ -58,10 +58,10 @@ type Store interface {
 	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
 	PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error
 	Message(ctx context.Context, s earshot.Scope, id earshot.MessageID) (earshot.Message, error)
-	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
+	Newest(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error)
 	Since(ctx context.Context, s earshot.Scope, seq int64, limit int) ([]earshot.Message, error)
-	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error)
-	React(ctx context.Context, s earshot.Scope, x earshot.Reacted) (earshot.Recorded, error)
+	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.RecordResult, error)
+	React(ctx context.Context, s earshot.Scope, x earshot.ReactionEvent) (earshot.RecordResult, error)
 	Reactors(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) (map[earshot.MessageID][]earshot.Reactor, error)
 }
 
@@ -75,7 +75,7 @@ type Platform struct {
 	mu       sync.Mutex // guards what follows
 	last     earshot.Time
 	watchers []*watcher
-	drafts   []written
+	drafts   []channelDraft
 	files    []storedFile // the oldest first
 }
 
@@ -215,14 +215,14 @@ func (p *Platform) put(ctx context.Context, id earshot.ChannelID, name string, k
 	return c, nil
 }
 
-// keyed derives an id from the key of a message and its sender, so that the keys of
+// deriveID derives an id from the key of a message and its sender, so that the keys of
 // two senders cannot collide.
-func keyed(letter, who, key string) earshot.MessageID {
+func deriveID(letter, who, key string) earshot.MessageID {
 	sum := sha256.Sum256([]byte(who + "\x00" + key))
 	return earshot.MessageID(letter + hex.EncodeToString(sum[:10]))
 }
 
-// at derives an id from a time that no other message has.
-func at(t earshot.Time) earshot.MessageID {
+// freeIDAt derives an id from a time that no other message has.
+func freeIDAt(t earshot.Time) earshot.MessageID {
 	return earshot.MessageID(t.TS())
 }

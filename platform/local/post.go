@@ -29,7 +29,7 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	if !errors.Is(err, earshot.ErrNotFound) {
 		return m, err
 	}
-	m = earshot.Message{ID: keyed("r", string(d.Channel.ID), d.Key), Author: p.agent(), Text: d.Text}
+	m = earshot.Message{ID: deriveID("r", string(d.Channel.ID), d.Key), Author: p.agent(), Text: d.Text}
 	if d.Growing {
 		m.Text = ""
 	}
@@ -101,7 +101,7 @@ func (p *Platform) Remove(ctx context.Context, at bot.Place, id earshot.MessageI
 
 // Find implements [bot.Finder].
 func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, error) {
-	return p.store.Message(ctx, d.Channel.Scope(), keyed("r", string(d.Channel.ID), d.Key))
+	return p.store.Message(ctx, d.Channel.Scope(), deriveID("r", string(d.Channel.ID), d.Key))
 }
 
 // Writing implements [bot.Writer].

@@ -61,7 +61,7 @@ func (c *Chat) react(ctx context.Context, channel string, id earshot.MessageID, 
 		return earshot.Message{}, err
 	}
 	// A reaction asks nothing, so the bot needs no event.
-	if _, err := c.store.React(ctx, at, earshot.Reacted{Message: id, Emoji: name, Author: who.ID, Taken: take, At: now}); err != nil {
+	if _, err := c.store.React(ctx, at, earshot.ReactionEvent{Message: id, Emoji: name, Author: who.ID, Taken: take, At: now}); err != nil {
 		return earshot.Message{}, fmt.Errorf("record a reaction: %w", err)
 	}
 	if m, err = c.store.Message(ctx, at, id); err != nil {

@@ -16,7 +16,7 @@ func TestOnlyOurOwnMessageIsRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	heard := say(t, w, local.Said{As: "bob", Text: "@earshot hi"})
+	heard := say(t, w, local.NewMessage{As: "bob", Text: "@earshot hi"})
 	channel := earshot.Channel{Platform: earshot.Local, Workspace: "local", ID: "general", Kind: earshot.KindChannel}
 	place := bot.Place{Channel: channel, Anchor: heard.Message}
 	ours, err := p.Post(t.Context(), bot.Draft{Place: place, Text: "hello", Key: "rKEY"})

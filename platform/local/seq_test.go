@@ -14,14 +14,14 @@ func TestAnAnswerToAChangeHasTheStoredSequence(t *testing.T) {
 	var told []int64
 	stop := w.chat.Watch(func(u local.Update) { told = append(told, u.Message.Seq) })
 	defer stop()
-	first := say(t, w, local.Said{As: "bob", Text: "one", Client: "c1"})
-	second := say(t, w, local.Said{As: "bob", Text: "two"})
+	first := say(t, w, local.NewMessage{As: "bob", Text: "one", Client: "c1"})
+	second := say(t, w, local.NewMessage{As: "bob", Text: "two"})
 	edited, err := w.chat.Edit(t.Context(), "general", first.Message.ID, "bob", "one, edited")
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := say(t, w, local.Said{As: "bob", Text: "one", Client: "c1"})
-	for i, h := range []local.Heard{first, second, edited, again} {
+	again := say(t, w, local.NewMessage{As: "bob", Text: "one", Client: "c1"})
+	for i, h := range []local.ActionResult{first, second, edited, again} {
 		want := []int64{1, 2, 3, 3}[i]
 		if h.Message.Seq != want {
 			t.Errorf("answer %d: got sequence %d, want %d", i, h.Message.Seq, want)

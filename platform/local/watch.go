@@ -23,8 +23,8 @@ type Draft struct {
 	Done   bool              // it is posted or given up
 }
 
-// written is a draft in its channel.
-type written struct {
+// channelDraft is a draft in its channel.
+type channelDraft struct {
 	scope earshot.Scope
 	Draft
 }
@@ -45,7 +45,7 @@ func (p *Platform) Drafts(s earshot.Scope) []Draft {
 
 // writes remembers a draft until it is done. p.mu is held.
 func (p *Platform) writes(s earshot.Scope, d Draft) {
-	i := slices.IndexFunc(p.drafts, func(x written) bool { return x.scope == s && x.Anchor == d.Anchor })
+	i := slices.IndexFunc(p.drafts, func(x channelDraft) bool { return x.scope == s && x.Anchor == d.Anchor })
 	switch {
 	case d.Done && i >= 0:
 		p.drafts = slices.Delete(p.drafts, i, i+1)
@@ -53,7 +53,7 @@ func (p *Platform) writes(s earshot.Scope, d Draft) {
 	case i >= 0:
 		p.drafts[i].Draft = d
 	default:
-		p.drafts = append(p.drafts, written{s, d})
+		p.drafts = append(p.drafts, channelDraft{s, d})
 	}
 }
 

@@ -15,8 +15,8 @@ type key struct {
 	id    earshot.ArtifactID
 }
 
-// A loaded is a file as a model is given it.
-type loaded struct {
+// A loadedFile is a file as a model is given it.
+type loadedFile struct {
 	key
 	of    earshot.MessageID // the message that it was loaded for
 	media llm.Media         // without a name
@@ -25,7 +25,7 @@ type loaded struct {
 }
 
 // weight is roughly how many bytes of memory an entry takes.
-func (l *loaded) weight() int64 {
+func (l *loadedFile) weight() int64 {
 	return int64(len(l.media.Data) + len(l.id) + len(l.of) + len(l.sum) + len(l.scope.Workspace) + len(l.scope.Channel))
 }
 
@@ -38,23 +38,23 @@ type cache struct {
 	weight  int64
 	byKey   map[key]*list.Element // of *loaded
 	used    *list.List            // the most recently used first
-	loading map[*flight]bool
+	loading map[*pendingLoad]bool
 }
 
-// A flight is a file that is being loaded. If its message is forgotten meanwhile,
+// A pendingLoad is a file that is being loaded. If its message is forgotten meanwhile,
 // the file is not cached.
-type flight struct {
+type pendingLoad struct {
 	scope     earshot.Scope
 	of        earshot.MessageID
 	forgotten bool
 }
 
 func newCache(most int64) *cache {
-	return &cache{most: most, byKey: map[key]*list.Element{}, used: list.New(), loading: map[*flight]bool{}}
+	return &cache{most: most, byKey: map[key]*list.Element{}, used: list.New(), loading: map[*pendingLoad]bool{}}
 }
 
 // get returns the entry of k, or nil.
-func (c *cache) get(k key) *loaded {
+func (c *cache) get(k key) *loadedFile {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.byKey[k]
@@ -62,12 +62,12 @@ func (c *cache) get(k key) *loaded {
 		return nil
 	}
 	c.used.MoveToFront(e)
-	return e.Value.(*loaded)
+	return e.Value.(*loadedFile)
 }
 
 // begin notes that a file is being loaded for a message.
-func (c *cache) begin(s earshot.Scope, of earshot.MessageID) *flight {
-	f := &flight{scope: s, of: of}
+func (c *cache) begin(s earshot.Scope, of earshot.MessageID) *pendingLoad {
+	f := &pendingLoad{scope: s, of: of}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.loading[f] = true
@@ -76,7 +76,7 @@ func (c *cache) begin(s earshot.Scope, of earshot.MessageID) *flight {
 
 // end caches what a flight has loaded (nil: nothing) and drops the entries that
 // were used longest ago.
-func (c *cache) end(f *flight, l *loaded) {
+func (c *cache) end(f *pendingLoad, l *loadedFile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.loading, f)
@@ -100,7 +100,7 @@ func (c *cache) forget(s earshot.Scope, of earshot.MessageID) {
 		f.forgotten = f.forgotten || f.scope == s && f.of == of
 	}
 	for k, e := range c.byKey {
-		if k.scope == s && e.Value.(*loaded).of == of {
+		if k.scope == s && e.Value.(*loadedFile).of == of {
 			c.drop(e)
 		}
 	}
@@ -120,7 +120,7 @@ func (c *cache) clear() {
 
 // drop removes an entry. c.mu is held.
 func (c *cache) drop(e *list.Element) {
-	l := c.used.Remove(e).(*loaded)
+	l := c.used.Remove(e).(*loadedFile)
 	delete(c.byKey, l.key)
 	c.weight -= l.weight()
 }

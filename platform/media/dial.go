@@ -16,12 +16,12 @@ var errInside = errors.New("the address is not a public one")
 // https://www.iana.org/assignments/iana-ipv4-special-registry and
 // https://www.iana.org/assignments/iana-ipv6-special-registry. Networks that
 // carry an IPv4 address within (6to4, Teredo, NAT64) could lead anywhere.
-var notPublic = prefixes(
+var notPublic = parsePrefixes(
 	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
 	"::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
 )
 
-func prefixes(list ...string) []netip.Prefix {
+func parsePrefixes(list ...string) []netip.Prefix {
 	out := make([]netip.Prefix, len(list))
 	for i, s := range list {
 		out[i] = netip.MustParsePrefix(s)
@@ -29,8 +29,8 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// public reports whether a can be the address of a host on the public network.
-func public(a netip.Addr) bool {
+// isPublicAddr reports whether a can be the address of a host on the public network.
+func isPublicAddr(a netip.Addr) bool {
 	a = a.Unmap()
 	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Zone() != "" {
 		return false
@@ -61,9 +61,9 @@ func (d *guardedDialer) DialContext(ctx context.Context, network, address string
 	if err != nil {
 		return nil, err
 	}
-	allowed := public
+	allowed := isPublicAddr
 	if standsIn(d.override, address) {
-		allowed = func(a netip.Addr) bool { return a.Unmap().IsLoopback() || public(a) }
+		allowed = func(a netip.Addr) bool { return a.Unmap().IsLoopback() || isPublicAddr(a) }
 	}
 	err = errInside
 	for _, a := range addresses {

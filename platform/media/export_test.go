@@ -36,4 +36,4 @@ func (x *Files) Held() (bytes int64, files int) {
 }
 
 // Public reports whether an address may be dialled.
-var Public = public
+var Public = isPublicAddr

@@ -65,9 +65,9 @@ func (f *fetcher) fetch(ctx context.Context, s Source, most int64) ([]byte, erro
 	for hop := 0; hop <= maxRedirects; hop++ {
 		resp, err := f.get(ctx, at, token)
 		if err != nil {
-			return nil, failed(ctx, err)
+			return nil, newReadError(ctx, err)
 		}
-		if !redirects(resp.StatusCode) {
+		if !isRedirect(resp.StatusCode) {
 			defer resp.Body.Close()
 			return f.body(ctx, resp, s, hop > 0, most)
 		}
@@ -98,7 +98,7 @@ func (f *fetcher) get(ctx context.Context, at *url.URL, token string) (*http.Res
 	return f.transport.RoundTrip(req) // not a Client: it would follow, and put URLs into errors
 }
 
-func redirects(status int) bool {
+func isRedirect(status int) bool {
 	switch status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
@@ -165,12 +165,12 @@ func (f *fetcher) body(ctx context.Context, resp *http.Response, s Source, redir
 	case resp.ContentLength > most:
 		return nil, &Error{Why: whyLarge}
 	}
-	data, err := read(ctx, resp.Body, most)
+	data, err := readLimited(ctx, resp.Body, most)
 	if err != nil {
 		return nil, err
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if isLogin(bare(s.Type), kind, sniff(data), redirected) {
+	if isLogin(bareMediaType(s.Type), kind, sniffType(data), redirected) {
 		return nil, &Error{Why: whyLogin}
 	}
 	return data, nil
@@ -190,12 +190,12 @@ func isLogin(declared, served, looks string, redirected bool) bool {
 	return looks == page && !strings.HasPrefix(declared, "text/") && !strings.Contains(declared, "xml")
 }
 
-// read reads all of r, at most most bytes.
-func read(ctx context.Context, r io.Reader, most int64) ([]byte, error) {
+// readLimited reads all of r, at most most bytes.
+func readLimited(ctx context.Context, r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	switch {
 	case err != nil:
-		return nil, failed(ctx, err)
+		return nil, newReadError(ctx, err)
 	case int64(len(data)) > most:
 		return nil, &Error{Why: whyLarge}
 	case len(data) == 0:

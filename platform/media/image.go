@@ -31,10 +31,10 @@ const (
 	maxScans = 100
 )
 
-// picture converts a PNG, JPEG, GIF (its first frame) or WebP into a form that every
+// convertImage converts a PNG, JPEG, GIF (its first frame) or WebP into a form that every
 // provider accepts, no larger than a model sees. The picture's dimensions are read
 // and bounded before anything is unpacked.
-func picture(data []byte) (m llm.Media, err error) {
+func convertImage(data []byte) (m llm.Media, err error) {
 	// The decoders read what strangers wrote, and may panic.
 	defer func() {
 		if r := recover(); r != nil {
@@ -58,14 +58,14 @@ func picture(data []byte) (m llm.Media, err error) {
 	if err != nil {
 		return m, &Error{whyDamaged, err}
 	}
-	small := shrink(whole)
+	small := shrinkImage(whole)
 	if format != "gif" && small == whole {
 		if len(data) <= maxEncoded {
 			return llm.Media{Type: "image/" + format, Data: data}, nil
 		}
-		return encode(small, false) // too many bytes, and not too many pixels
+		return encodeImage(small, false) // too many bytes, and not too many pixels
 	}
-	return encode(small, format == "png" || format == "gif")
+	return encodeImage(small, format == "png" || format == "gif")
 }
 
 // pixelCost is how many bytes a pixel takes at most while a picture is
@@ -75,7 +75,7 @@ func pixelCost(c image.Config, format string, data []byte) int {
 	switch {
 	case format == "gif":
 		return 3
-	case format == "jpeg" && progressive(data):
+	case format == "jpeg" && isProgressive(data):
 		return 24
 	case format == "jpeg" && c.ColorModel == color.YCbCrModel, format == "jpeg" && c.ColorModel == color.GrayModel:
 		return 4
@@ -85,8 +85,8 @@ func pixelCost(c image.Config, format string, data []byte) int {
 	return 10
 }
 
-// progressive reports whether a JPEG's first frame is a progressive one.
-func progressive(data []byte) bool {
+// isProgressive reports whether a JPEG's first frame is a progressive one.
+func isProgressive(data []byte) bool {
 	const baseline, extended, progressive, scan = 0xc0, 0xc1, 0xc2, 0xda
 	for i := 2; i+3 < len(data); {
 		switch {
@@ -105,11 +105,11 @@ func progressive(data []byte) bool {
 	return true
 }
 
-// shrink returns the picture with a longest edge of at most maxEdge. It halves the
+// shrinkImage returns the picture with a longest edge of at most maxEdge. It halves the
 // picture as often as possible, which averages pixels, and then scales once. Scaling
 // far in one step would skip pixels, or need more memory than the picture for a
 // filter over all of them.
-func shrink(from image.Image) image.Image {
+func shrinkImage(from image.Image) image.Image {
 	for {
 		b := from.Bounds()
 		w, h := b.Dx(), b.Dy()
@@ -128,9 +128,9 @@ func shrink(from image.Image) image.Image {
 	}
 }
 
-// encode writes a picture as JPEG, or as PNG if it is to be lossless and that is not
+// encodeImage writes a picture as JPEG, or as PNG if it is to be lossless and that is not
 // too large.
-func encode(m image.Image, lossless bool) (llm.Media, error) {
+func encodeImage(m image.Image, lossless bool) (llm.Media, error) {
 	var b bytes.Buffer
 	if lossless {
 		if err := png.Encode(&b, m); err != nil {

@@ -21,23 +21,23 @@ var recordings = []struct {
 	{0, "\xff\xf1", "audio/aac"}, {0, "\xff\xf9", "audio/aac"},
 }
 
-// sniff returns the media type of data by its first bytes, without parameters;
+// sniffType returns the media type of data by its first bytes, without parameters;
 // application/octet-stream if they match no type.
-func sniff(data []byte) string {
+func sniffType(data []byte) string {
 	for _, r := range recordings {
 		if len(data) > r.at && bytes.HasPrefix(data[r.at:], []byte(r.magic)) {
 			return r.kind
 		}
 	}
-	kind := bare(http.DetectContentType(data))
+	kind := bareMediaType(http.DetectContentType(data))
 	if kind == "audio/wave" {
 		return "audio/wav" // the name that providers use
 	}
 	return kind
 }
 
-// bare returns a media type without its parameters, in lower case.
-func bare(kind string) string {
+// bareMediaType returns a media type without its parameters, in lower case.
+func bareMediaType(kind string) string {
 	kind, _, _ = strings.Cut(kind, ";")
 	return strings.ToLower(strings.TrimSpace(kind))
 }

@@ -87,11 +87,11 @@ func (x *Files) Load(ctx context.Context, s earshot.Scope, of earshot.MessageID,
 // Take brings a file that somebody has handed over into the form in which Load returns
 // one. The declared type may be "".
 func (x *Files) Take(ctx context.Context, data []byte, declared string) (llm.Media, string, error) {
-	if err := take(ctx, x.slots); err != nil {
+	if err := acquireSlot(ctx, x.slots); err != nil {
 		return llm.Media{}, "", err
 	}
 	defer func() { <-x.slots }()
-	m, err := x.convert(ctx, data, bare(declared))
+	m, err := x.convert(ctx, data, bareMediaType(declared))
 	if err != nil {
 		return llm.Media{}, "", err
 	}
@@ -105,8 +105,8 @@ func (x *Files) Forget(s earshot.Scope, of earshot.MessageID) { x.cache.forget(s
 // Clear drops all that was loaded.
 func (x *Files) Clear() { x.cache.clear() }
 
-func (x *Files) load(ctx context.Context, s earshot.Scope, of earshot.MessageID, f earshot.File, most int64) (*loaded, error) {
-	if err := take(ctx, x.slots); err != nil {
+func (x *Files) load(ctx context.Context, s earshot.Scope, of earshot.MessageID, f earshot.File, most int64) (*loadedFile, error) {
+	if err := acquireSlot(ctx, x.slots); err != nil {
 		return nil, err
 	}
 	defer func() { <-x.slots }()
@@ -117,19 +117,19 @@ func (x *Files) load(ctx context.Context, s earshot.Scope, of earshot.MessageID,
 	if declared == "" {
 		declared = f.Type
 	}
-	m, err := x.convert(ctx, data, bare(declared))
+	m, err := x.convert(ctx, data, bareMediaType(declared))
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(data)
-	return &loaded{key: key{s, f.ID}, media: m, sum: hex.EncodeToString(sum[:]), size: int64(len(data))}, nil
+	return &loadedFile{key: key{s, f.ID}, media: m, sum: hex.EncodeToString(sum[:]), size: int64(len(data))}, nil
 }
 
 // open returns the bytes of a file of a message and its declared type.
 func (x *Files) open(ctx context.Context, s earshot.Scope, of earshot.MessageID, id earshot.ArtifactID, most int64) (data []byte, declared string, err error) {
 	from, err := x.source(ctx, s, of, id)
 	if err != nil {
-		return nil, "", failed(ctx, err)
+		return nil, "", newReadError(ctx, err)
 	}
 	if from.Content != nil {
 		defer from.Content.Close()
@@ -140,7 +140,7 @@ func (x *Files) open(ctx context.Context, s earshot.Scope, of earshot.MessageID,
 	case from.Size > most:
 		return nil, "", &Error{Why: whyLarge}
 	case from.Content != nil:
-		data, err = read(ctx, from.Content, most)
+		data, err = readLimited(ctx, from.Content, most)
 	default:
 		data, err = x.fetcher.fetch(ctx, from, most)
 	}
@@ -159,7 +159,7 @@ func (x *Files) source(ctx context.Context, s earshot.Scope, of earshot.MessageI
 // the declared type, except for types that look alike, such as a recording and a film
 // in the same container.
 func (x *Files) convert(ctx context.Context, data []byte, declared string) (llm.Media, error) {
-	kind := sniff(data)
+	kind := sniffType(data)
 	if strings.HasPrefix(kind, "video/") && strings.HasPrefix(declared, "audio/") {
 		kind = "audio" + strings.TrimPrefix(kind, "video")
 	}
@@ -168,11 +168,11 @@ func (x *Files) convert(ctx context.Context, data []byte, declared string) (llm.
 	case !ok:
 		return llm.Media{}, &Error{Why: whyType}
 	case part == llm.KindImage:
-		if err := take(ctx, x.unpack); err != nil {
+		if err := acquireSlot(ctx, x.unpack); err != nil {
 			return llm.Media{}, err
 		}
 		defer func() { <-x.unpack }()
-		return picture(data)
+		return convertImage(data)
 	case part == llm.KindAudio:
 		return llm.Media{Type: kind, Data: data}, nil
 	case kind == "application/pdf":
@@ -181,18 +181,18 @@ func (x *Files) convert(ctx context.Context, data []byte, declared string) (llm.
 		}
 		return llm.Media{Type: kind, Data: data}, nil
 	}
-	return text(data)
+	return convertText(data)
 }
 
-// take acquires a semaphore.
-func take(ctx context.Context, places chan struct{}) error {
+// acquireSlot acquires a semaphore.
+func acquireSlot(ctx context.Context, places chan struct{}) error {
 	if ctx.Err() != nil {
-		return failed(ctx, ctx.Err())
+		return newReadError(ctx, ctx.Err())
 	}
 	select {
 	case places <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return failed(ctx, ctx.Err())
+		return newReadError(ctx, ctx.Err())
 	}
 }

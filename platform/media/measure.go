@@ -25,8 +25,8 @@ func Measure(m llm.Media) Size {
 		if c, _, err := image.DecodeConfig(bytes.NewReader(m.Data)); err == nil {
 			return Size{Width: c.Width, Height: c.Height}
 		}
-	case bare(m.Type) == "application/pdf":
-		return Size{Pages: pages(m.Data)}
+	case bareMediaType(m.Type) == "application/pdf":
+		return Size{Pages: countPages(m.Data)}
 	}
 	return Size{}
 }
@@ -43,10 +43,10 @@ const (
 	pageBytes = 50_000
 )
 
-// pages counts the pages of a PDF: its objects of type Page, which newer files keep in
+// countPages counts the pages of a PDF: its objects of type Page, which newer files keep in
 // compressed streams. Strangers wrote the file, so a stream that cannot be unpacked is
 // skipped, and at most maxUnpacked bytes are unpacked.
-func pages(data []byte) int {
+func countPages(data []byte) int {
 	n := len(pageObject.FindAllIndex(data, -1))
 	left := int64(maxUnpacked)
 	for _, at := range objects.FindAllIndex(data, -1) {

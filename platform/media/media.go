@@ -98,8 +98,8 @@ const (
 	whyType     = "files of this type cannot be read"
 )
 
-// failed returns an Error for a failed read.
-func failed(ctx context.Context, err error) error {
+// newReadError returns an Error for a failed read.
+func newReadError(ctx context.Context, err error) error {
 	var known *Error
 	switch {
 	case errors.As(err, &known):

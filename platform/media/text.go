@@ -18,11 +18,11 @@ const maxText = 32 << 10
 // cutText follows a text that was cut.
 const cutText = "\n[the file goes on; this is its beginning]"
 
-// text converts a text file into a document in UTF-8, cleaned and indented as messages
-// are ([assemble.Inlined]), so that no line of it can be taken for a part of the
+// convertText converts a text file into a document in UTF-8, cleaned and indented as messages
+// are ([assemble.InlineText]), so that no line of it can be taken for a part of the
 // prompt.
-func text(data []byte) (llm.Media, error) {
-	s, ok := decode(beginning(data))
+func convertText(data []byte) (llm.Media, error) {
+	s, ok := decodeText(textBeginning(data))
 	if !ok {
 		return llm.Media{}, &Error{Why: whyType}
 	}
@@ -34,7 +34,7 @@ func text(data []byte) (llm.Media, error) {
 		}
 		s = s[:end]
 	}
-	s = assemble.Inlined(strings.TrimRight(s, "\r\n"))
+	s = assemble.InlineText(strings.TrimRight(s, "\r\n"))
 	if strings.TrimSpace(s) == "" {
 		return llm.Media{}, &Error{Why: whyEmpty}
 	}
@@ -44,9 +44,9 @@ func text(data []byte) (llm.Media, error) {
 	return llm.Media{Type: "text/plain", Data: []byte(s)}, nil
 }
 
-// beginning returns the first bytes of a text, enough for maxText in any encoding, and
+// textBeginning returns the first bytes of a text, enough for maxText in any encoding, and
 // ends at the end of a character.
-func beginning(data []byte) []byte {
+func textBeginning(data []byte) []byte {
 	end := 4 * maxText
 	if len(data) <= end {
 		return data
@@ -57,13 +57,13 @@ func beginning(data []byte) []byte {
 	return data[:end]
 }
 
-// decode returns a text in UTF-8. It recognises UTF-16 by its byte order mark. Anything
+// decodeText returns a text in UTF-8. It recognises UTF-16 by its byte order mark. Anything
 // else counts as Windows-1252, which old programs write, unless it has bytes that no
 // text has.
-func decode(data []byte) (string, bool) {
+func decodeText(data []byte) (string, bool) {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
-		return wide(data[2:], data[0] == 0xfe), true
+		return decodeUTF16(data[2:], data[0] == 0xfe), true
 	case bytes.IndexByte(data, 0) >= 0:
 		return "", false
 	case utf8.Valid(data):
@@ -73,8 +73,8 @@ func decode(data []byte) (string, bool) {
 	return string(s), err == nil
 }
 
-// wide decodes UTF-16 in a byte order.
-func wide(data []byte, bigEndian bool) string {
+// decodeUTF16 decodes UTF-16 in a byte order.
+func decodeUTF16(data []byte, bigEndian bool) string {
 	units := make([]uint16, len(data)/2)
 	for i := range units {
 		units[i] = uint16(data[2*i]) | uint16(data[2*i+1])<<8

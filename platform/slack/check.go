@@ -43,7 +43,7 @@ func Check(ctx context.Context, o Options, r CheckRequest, tell check.Report) {
 		tell.Say("bot token", check.Bad, err.Error(), "the bot cannot run", "")
 		return
 	}
-	c := &checking{Platform: p, Report: tell, request: r, heard: check.NewHeard()}
+	c := &checking{Platform: p, Report: tell, request: r, heard: check.NewHeardMessages()}
 	c.Good("bot token", fmt.Sprintf("it is %s in workspace %s", p.identity.Name, p.workspace))
 	c.scopes()
 	ctx, stop := context.WithCancel(ctx)
@@ -69,7 +69,7 @@ type checking struct {
 	check.Report
 	request CheckRequest
 	unserve func()
-	heard   *check.Heard
+	heard   *check.HeardMessages
 }
 
 func (c *checking) scopes() {
@@ -78,9 +78,9 @@ func (c *checking) scopes() {
 		c.Say("scopes", check.Unknown, "the server does not tell which scopes the token has", "", "")
 		return
 	}
-	missing := lacking(scopes)
+	missing := lackingScopes(scopes)
 	if len(missing) == 0 {
-		c.Good("scopes", fmt.Sprintf("all %d are there", len(Needs())))
+		c.Good("scopes", fmt.Sprintf("all %d are there", len(ScopeNeeds())))
 	}
 	for _, n := range missing {
 		state := check.Poor
@@ -253,10 +253,10 @@ func (c *checking) find(ctx context.Context, want string) (id, name string, memb
 	return "", "", false, errors.New("there is no channel of that name that the bot can see")
 }
 
-// lacking returns the scopes that a token lacks.
-func lacking(scopes []string) []Need {
-	var out []Need
-	for _, n := range Needs() {
+// lackingScopes returns the scopes that a token lacks.
+func lackingScopes(scopes []string) []ScopeNeed {
+	var out []ScopeNeed
+	for _, n := range ScopeNeeds() {
 		if !slices.Contains(scopes, n.Scope) {
 			out = append(out, n)
 		}

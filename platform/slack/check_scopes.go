@@ -1,17 +1,17 @@
 package slack
 
-// A Need is a scope of the bot token, and what does not work without it.
-type Need struct {
+// A ScopeNeed is a scope of the bot token, and what does not work without it.
+type ScopeNeed struct {
 	Scope string
 	// Vital says that without it there is no bot at all.
 	Vital bool
 	Costs string // what is lost without it
 }
 
-// Needs returns the scopes of the bot token that docs/slack.md asks for. The
+// ScopeNeeds returns the scopes of the bot token that docs/slack.md asks for. The
 // manifest there has the same.
-func Needs() []Need {
-	return []Need{
+func ScopeNeeds() []ScopeNeed {
+	return []ScopeNeed{
 		{"app_mentions:read", true, "mentions do not arrive where the bot cannot read the channel"},
 		{"chat:write", true, "nothing can be posted"},
 		{"channels:history", true, "nothing is heard in public channels"},

@@ -33,8 +33,8 @@ func (p *Platform) take(ctx context.Context, c slackmsg.Callback, raw []byte, ha
 
 // use handles a delivery by the type of its event.
 func (p *Platform) use(ctx context.Context, c slackmsg.Callback, raw []byte, handle Handler) error {
-	return rescue.Do(p.o.Log, func() error { return p.useEvent(ctx, delivery{Callback: c, raw: raw, handle: handle}) },
-		"delivery", c.ID, "type", slackapi.Word(c.Event.Type, "_"))
+	return rescue.HandleEvent(p.o.Log, func() error { return p.useEvent(ctx, delivery{Callback: c, raw: raw, handle: handle}) },
+		"delivery", c.ID, "type", slackapi.SafeWord(c.Event.Type, "_"))
 }
 
 func (p *Platform) useEvent(ctx context.Context, c delivery) error {
@@ -185,7 +185,7 @@ const oldPost = earshot.Time(time.Hour / time.Microsecond)
 
 // unedited clears Edited on our own posts: only we can update them, and replacing a
 // placeholder by its answer is not an edit.
-func (p *Platform) unedited(d *slackmsg.Decoded) {
+func (p *Platform) unedited(d *slackmsg.DecodedMessage) {
 	m := &d.Message
 	if d.Key == "" || m.Deleted || !p.identity.Is(m.Author.ID) {
 		d.Key, d.Whole = "", false
@@ -226,7 +226,7 @@ func (p *Platform) reaction(ctx context.Context, x delivery) error {
 		return nil
 	}
 	at := cmp.Or(e.Time, earshot.TimeOf(p.o.Now()))
-	_, err := p.o.Store.React(ctx, p.scope(e.Channel.ID), earshot.Reacted{Message: e.Item, Emoji: e.Reaction, Author: e.User, Taken: e.Type == "reaction_removed", At: at})
+	_, err := p.o.Store.React(ctx, p.scope(e.Channel.ID), earshot.ReactionEvent{Message: e.Item, Emoji: e.Reaction, Author: e.User, Taken: e.Type == "reaction_removed", At: at})
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return fmt.Errorf("reaction to message %s: %w", e.Item, err)
 	}

@@ -31,7 +31,7 @@ func (s *taken) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 	return s.Store.PutAuthors(ctx, p, w, list...)
 }
 
-func (s *taken) Record(ctx context.Context, scope earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+func (s *taken) Record(ctx context.Context, scope earshot.Scope, list ...earshot.Message) ([]earshot.RecordResult, error) {
 	s.mu.Lock()
 	s.record = append(s.record, list...)
 	s.mu.Unlock()
@@ -87,14 +87,14 @@ func TestWhatIsQuotedIsToldAsSuch(t *testing.T) {
 	}
 	for ts, want := range map[string]struct {
 		text   string
-		shared earshot.Shared
+		shared earshot.SharedContent
 	}{
-		forward: {"", earshot.Shared{Kind: earshot.Forward, ID: earshot.AuthorID(erin), Author: "Erin Vogt", Place: "#support", Time: at, Text: "<@" + x.me + "|earshot> we see it too"}},
-		page:    {"<https://example.org/a>", earshot.Shared{Kind: earshot.Link, Author: "example.org", Place: "example.org", Text: "Launch\ntoday"}},
-		issue:   {"<https://tracker.example.org/1>", earshot.Shared{Kind: earshot.AppQuote, Author: "Erin Vogt", Place: "tracker.example.org", Text: "approved"}},
+		forward: {"", earshot.SharedContent{Kind: earshot.Forward, ID: earshot.AuthorID(erin), Author: "Erin Vogt", Place: "#support", Time: at, Text: "<@" + x.me + "|earshot> we see it too"}},
+		page:    {"<https://example.org/a>", earshot.SharedContent{Kind: earshot.Link, Author: "example.org", Place: "example.org", Text: "Launch\ntoday"}},
+		issue:   {"<https://tracker.example.org/1>", earshot.SharedContent{Kind: earshot.AppQuote, Author: "Erin Vogt", Place: "tracker.example.org", Text: "approved"}},
 	} {
 		m := told(ts)
-		if diff := cmp.Diff([]earshot.Shared{want.shared}, m.Shared); diff != "" || m.Text != want.text || m.Edited != 0 {
+		if diff := cmp.Diff([]earshot.SharedContent{want.shared}, m.Shared); diff != "" || m.Text != want.text || m.Edited != 0 {
 			t.Errorf("got %q edited %s, want %q; shared (-want +got):\n%s", m.Text, m.Edited, want.text, diff)
 		}
 	}

@@ -46,7 +46,7 @@ func (p *Platform) Handler(handle Handler) http.Handler {
 			return
 		}
 		came := p.o.Now()
-		body, status, reason := read(w, r)
+		body, status, reason := readBody(w, r)
 		switch {
 		case status != 0:
 			http.Error(w, reason, status)
@@ -67,7 +67,7 @@ func (p *Platform) event(w http.ResponseWriter, r *http.Request, body []byte, ca
 	c, err := slackmsg.ReadCallback(body)
 	if err != nil {
 		p.o.Log.Warn("a delivery cannot be read", "err", err)
-		kind := slackapi.Word(strings.ToLower(r.Header.Get("Content-Type")), "/-+.; =")
+		kind := slackapi.SafeWord(strings.ToLower(r.Header.Get("Content-Type")), "/-+.; =")
 		http.Error(w, fmt.Sprintf("not an event: %v; content type %q", err, kind), http.StatusBadRequest)
 		return
 	}
@@ -90,9 +90,9 @@ func (p *Platform) event(w http.ResponseWriter, r *http.Request, body []byte, ca
 	p.o.Acknowledged(p.o.Now().Sub(came))
 }
 
-// read reads the body of a request. A status other than 0 is the answer to a
+// readBody reads the body of a request. A status other than 0 is the answer to a
 // request that cannot be Slack's, with its reason.
-func read(w http.ResponseWriter, r *http.Request) (body []byte, status int, reason string) {
+func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, reason string) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		return nil, http.StatusMethodNotAllowed, "events are posted"

@@ -16,14 +16,14 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
-// A gate says whether deliveries are handled at once or stored for later. The
+// A deliveryGate says whether deliveries are handled at once or stored for later. The
 // zero gate stores them.
-type gate struct {
+type deliveryGate struct {
 	mu     sync.RWMutex // guards opened; held while a delivery is stored
 	opened bool
 }
 
-func (g *gate) open() {
+func (g *deliveryGate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.opened = true

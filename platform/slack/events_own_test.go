@@ -41,7 +41,7 @@ func newReader(t *testing.T, s *simulate.Slack) *reader {
 	b := bot.New(bot.Options{Store: st, Model: llm.Offline{}, Platform: p, Counter: counter, Identity: p.Identity(), Placeholder: "…"})
 	f, err := backfill.Open(t.Context(), backfill.Options{
 		Store: st, Source: p, Platform: earshot.Slack, Workspace: p.Workspace(),
-		Handle: func(ctx context.Context, c earshot.Channel, f backfill.Found) error {
+		Handle: func(ctx context.Context, c earshot.Channel, f backfill.HistoryMessage) error {
 			_, err := b.Handle(ctx, bot.Event{Event: f.Event, Channel: c, Key: f.Key})
 			return err
 		},

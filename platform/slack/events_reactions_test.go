@@ -23,9 +23,9 @@ type fullDisk struct {
 	tries atomic.Int32
 }
 
-func (s *fullDisk) React(ctx context.Context, scope earshot.Scope, x earshot.Reacted) (earshot.Recorded, error) {
+func (s *fullDisk) React(ctx context.Context, scope earshot.Scope, x earshot.ReactionEvent) (earshot.RecordResult, error) {
 	if s.tries.Add(1) == 1 {
-		return earshot.Recorded{}, errors.New("the disk is full")
+		return earshot.RecordResult{}, errors.New("the disk is full")
 	}
 	return s.Store.React(ctx, scope, x)
 }

@@ -126,7 +126,7 @@ func TestAnAppMentionAloneCarriesEnough(t *testing.T) {
 	x := listenTo(t)
 	x.slack.Inject(simulate.Fault{Kind: simulate.DropEvent, On: "message"})
 	c := x.slack.AddChannel(simulate.Channel{Name: "secret", Kind: simulate.Private, Members: []string{x.me, x.mara}})
-	root := x.slack.Post(simulate.Said{Channel: c, User: x.mara, Text: "root", Mute: true})
+	root := x.slack.Post(simulate.PostedMessage{Channel: c, User: x.mara, Text: "root", Mute: true})
 	ts := x.slack.Reply(c, root, x.mara, "<@"+x.me+"> well?")
 	ctx, cancel := context.WithTimeout(t.Context(), hang)
 	defer cancel()
@@ -151,9 +151,9 @@ func TestAMessageThatComesAgainIsAnsweredOnce(t *testing.T) {
 	t.Parallel()
 	x := listenTo(t)
 	x.slack.Inject(simulate.Fault{Kind: simulate.RenewEvent, On: "message"}, simulate.Fault{Kind: simulate.RepeatEvent, On: "app_mention"})
-	first := x.slack.Post(simulate.Said{Channel: x.general, User: x.mara, Text: "<@" + x.me + "> hello", ClientID: "c1"})
-	again := x.slack.Post(simulate.Said{Channel: x.general, User: x.mara, Text: "<@" + x.me + "> hello", ClientID: "c1"})
-	other := x.slack.Post(simulate.Said{Channel: x.general, User: x.mara, Text: "<@" + x.me + "> hello", ClientID: "c2"})
+	first := x.slack.Post(simulate.PostedMessage{Channel: x.general, User: x.mara, Text: "<@" + x.me + "> hello", ClientID: "c1"})
+	again := x.slack.Post(simulate.PostedMessage{Channel: x.general, User: x.mara, Text: "<@" + x.me + "> hello", ClientID: "c1"})
+	other := x.slack.Post(simulate.PostedMessage{Channel: x.general, User: x.mara, Text: "<@" + x.me + "> hello", ClientID: "c2"})
 	x.settle()
 	for i := range 11 {
 		body := fmt.Sprintf(`{"type":"event_callback","event_id":"EvAgain%d","event":{"type":"message","channel":%q,"channel_type":"channel","user":%q,"text":"<@%s> hello","ts":%q,"client_msg_id":"c1"}}`, i, x.general, x.mara, x.me, first)
@@ -174,22 +174,22 @@ func TestEveryKindOfMessageIsHeard(t *testing.T) {
 	plan := x.slack.AddFile(simulate.File{Name: "plan.pdf", Data: []byte("%PDF-")})
 	root := x.slack.Say(x.general, x.mara, "root")
 	for name, tt := range map[string]struct {
-		said  simulate.Said
+		said  simulate.PostedMessage
 		check func(earshot.Message) bool
 	}{
-		"a file": {simulate.Said{User: x.mara, Text: "the plan", Files: []string{plan}}, func(m earshot.Message) bool {
+		"a file": {simulate.PostedMessage{User: x.mara, Text: "the plan", Files: []string{plan}}, func(m earshot.Message) bool {
 			return len(m.Files) == 1 && m.Files[0].Name == "plan.pdf" && m.Text == "the plan"
 		}},
-		"a bot without a user": {simulate.Said{User: hook, Text: "", Username: "Build", Attachments: []any{map[string]any{"fallback": "red", "text": "build 7 is red"}}}, func(m earshot.Message) bool {
+		"a bot without a user": {simulate.PostedMessage{User: hook, Text: "", Username: "Build", Attachments: []any{map[string]any{"fallback": "red", "text": "build 7 is red"}}}, func(m earshot.Message) bool {
 			return m.Author == earshot.Author{ID: earshot.AuthorID(hook), Name: "Build", Kind: earshot.Bot} && m.Text == "build 7 is red"
 		}},
-		"a reply that the channel sees": {simulate.Said{User: x.mara, Text: "all", Thread: root, Broadcast: true}, func(m earshot.Message) bool {
+		"a reply that the channel sees": {simulate.PostedMessage{User: x.mara, Text: "all", Thread: root, Broadcast: true}, func(m earshot.Message) bool {
 			return m.Root() == earshot.MessageID(root)
 		}},
-		"blocks that are broken": {simulate.Said{User: x.mara, Text: "still here", Blocks: []any{7, map[string]any{"type": []any{}}}}, func(m earshot.Message) bool {
+		"blocks that are broken": {simulate.PostedMessage{User: x.mara, Text: "still here", Blocks: []any{7, map[string]any{"type": []any{}}}}, func(m earshot.Message) bool {
 			return m.Text == "still here"
 		}},
-		"forty thousand characters": {simulate.Said{User: x.mara, Text: strings.Repeat("word ", 8000)}, func(m earshot.Message) bool {
+		"forty thousand characters": {simulate.PostedMessage{User: x.mara, Text: strings.Repeat("word ", 8000)}, func(m earshot.Message) bool {
 			return len(m.Text) >= 39_999
 		}},
 	} {

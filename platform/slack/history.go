@@ -87,7 +87,7 @@ func (p *Platform) page(ctx context.Context, method string, c earshot.Channel, a
 	}
 	raw, err := p.client.Call(ctx, method, args)
 	if err != nil {
-		return backfill.Page{}, refusal(err)
+		return backfill.Page{}, mapRefusal(err)
 	}
 	var answer struct {
 		Messages []json.RawMessage `json:"messages"`
@@ -103,15 +103,15 @@ func (p *Platform) page(ctx context.Context, method string, c earshot.Channel, a
 	// Slack tells both that there is more and where it goes on. Where neither is told,
 	// a page that is full may have been cut.
 	full := answer.More == nil && strconv.Itoa(len(answer.Messages)) == args.Get("limit") && args.Get("oldest") != args.Get("latest")
-	page := backfill.Page{Cursor: answer.Next.Cursor, More: answer.More != nil && *answer.More || full, Hidden: answer.Limited, Messages: make([]backfill.Found, 0, len(answer.Messages))}
+	page := backfill.Page{Cursor: answer.Next.Cursor, More: answer.More != nil && *answer.More || full, Hidden: answer.Limited, Messages: make([]backfill.HistoryMessage, 0, len(answer.Messages))}
 	p.learn(ctx, answer.Messages)
 	for _, m := range answer.Messages {
-		d, err := p.names.read(m, &missing{})
+		d, err := p.names.read(m, &missingIDs{})
 		p.unedited(&d)
-		f := backfill.Found{Event: earshot.Event{Client: d.ClientID, Raw: m, Message: p.rooted(c, d.Message)}, Key: d.Key, Whole: d.Whole}
+		f := backfill.HistoryMessage{Event: earshot.Event{Client: d.ClientID, Raw: m, Message: p.rooted(c, d.Message)}, Key: d.Key, Whole: d.Whole}
 		if err != nil || d.Kind == slackmsg.Ignored {
 			p.o.Log.Debug("a message of history is not kept", "channel", c.ID, "reason", d.Reason, "err", err)
-			f = backfill.Found{Unread: true}
+			f = backfill.HistoryMessage{Unread: true}
 			var ok bool
 			if f.Message.ID, f.Message.Time, ok = slackmsg.Stamp(m); !ok {
 				continue
@@ -134,8 +134,8 @@ func (p *Platform) learn(ctx context.Context, page []json.RawMessage) {
 	p.names.learn(soon, page)
 }
 
-// refusal turns an error of the client into what backfill decides by.
-func refusal(err error) error {
+// mapRefusal turns an error of the client into what backfill decides by.
+func mapRefusal(err error) error {
 	var (
 		limited *slackapi.LimitedError
 		api     *slackapi.Error

@@ -26,7 +26,7 @@ var (
 )
 
 // all walks a window to its end.
-func all(t *testing.T, read func(backfill.Window) (backfill.Page, error), w backfill.Window) (out []backfill.Found, pages int) {
+func all(t *testing.T, read func(backfill.Window) (backfill.Page, error), w backfill.Window) (out []backfill.HistoryMessage, pages int) {
 	t.Helper()
 	for {
 		page, err := read(w)
@@ -41,7 +41,7 @@ func all(t *testing.T, read func(backfill.Window) (backfill.Page, error), w back
 	}
 }
 
-func ids(list []backfill.Found) []string {
+func ids(list []backfill.HistoryMessage) []string {
 	var out []string
 	for _, f := range list {
 		if !slices.Contains(out, string(f.Message.ID)) {
@@ -58,13 +58,13 @@ func TestHistoryIsReadByWindow(t *testing.T) {
 	bob := x.slack.AddUser(simulate.User{Name: "bob", DisplayName: "Bob"})
 	began := time.Now().Add(-time.Hour)
 	at := func(i int) time.Time { return began.Add(time.Duration(i) * time.Minute) }
-	root := x.slack.Post(simulate.Said{Channel: x.general, User: x.mara, Text: "root", Mute: true, At: at(0)})
+	root := x.slack.Post(simulate.PostedMessage{Channel: x.general, User: x.mara, Text: "root", Mute: true, At: at(0)})
 	var replies, tops []string
 	for i := range 40 {
-		replies = append(replies, x.slack.Post(simulate.Said{Channel: x.general, User: bob, Text: fmt.Sprintf("reply %d of <@%s>", i, bob), Thread: root, Mute: true, At: at(i + 1)}))
+		replies = append(replies, x.slack.Post(simulate.PostedMessage{Channel: x.general, User: bob, Text: fmt.Sprintf("reply %d of <@%s>", i, bob), Thread: root, Mute: true, At: at(i + 1)}))
 	}
 	for i := range 5 {
-		tops = append(tops, x.slack.Post(simulate.Said{Channel: x.general, User: bob, Text: "top", Mute: true, At: at(i + 45)}))
+		tops = append(tops, x.slack.Post(simulate.PostedMessage{Channel: x.general, User: bob, Text: "top", Mute: true, At: at(i + 45)}))
 	}
 	channel := earshot.Channel{Platform: earshot.Slack, Workspace: x.platform.Workspace(), ID: earshot.ChannelID(x.general), Kind: earshot.KindChannel}
 	w := backfill.Window{Oldest: earshot.TimeOf(at(11)), Latest: earshot.TimeOf(at(30)), Limit: 7}
@@ -114,7 +114,7 @@ func TestNamesThatDoNotComeCostNoPage(t *testing.T) {
 	t.Parallel()
 	x := listenTo(t)
 	bob := x.slack.AddUser(simulate.User{Name: "bob", DisplayName: "Bob"})
-	x.slack.Post(simulate.Said{Channel: x.general, User: bob, Text: "top", Mute: true, At: time.Now().Add(-time.Minute)})
+	x.slack.Post(simulate.PostedMessage{Channel: x.general, User: bob, Text: "top", Mute: true, At: time.Now().Add(-time.Minute)})
 	x.slack.Inject(simulate.Fault{Kind: simulate.HungResponse, On: "users.info"})
 	channel := earshot.Channel{Platform: earshot.Slack, Workspace: x.platform.Workspace(), ID: earshot.ChannelID(x.general), Kind: earshot.KindChannel}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)

@@ -14,8 +14,8 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
-// A self is who the bot is, in the form of auth.test and of the note in the store.
-type self struct {
+// A botSelf is who the bot is, in the form of auth.test and of the note in the store.
+type botSelf struct {
 	Workspace  string `json:"team_id"`
 	Enterprise string `json:"enterprise_id,omitempty"`
 	URL        string `json:"url,omitempty"`
@@ -35,7 +35,7 @@ var ErrAnotherBot = errors.New("slack: the token is another bot's than at the la
 func (p *Platform) Enter(ctx context.Context) error {
 	now, err := p.whoAmI(ctx)
 	if err != nil {
-		return p.refusedAtStart(ctx, fmt.Errorf("slack: %w", whoami.Failed(err)))
+		return p.refusedAtStart(ctx, fmt.Errorf("slack: %w", whoami.MarkFailed(err)))
 	}
 	if err := p.self().Remember(ctx, now, keepApp); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (p *Platform) Recall(ctx context.Context) (bool, error) {
 // such as a proxy with a page of its own. Then asking again may help. What did not
 // come from asking Slack, such as an error of the store, is never of this kind.
 func Unreachable(err error) bool {
-	if ok, _ := whoami.Asked(err); !ok {
+	if ok, _ := whoami.FailureCause(err); !ok {
 		return false
 	}
 	var (
@@ -90,7 +90,7 @@ func (e *configError) Unwrap() error { return e.error }
 
 // setIdentity sets who the bot is: its user id, by which it is mentioned, and as
 // aliases its bot id and app id, which messages may have as their author.
-func (p *Platform) setIdentity(s self) {
+func (p *Platform) setIdentity(s botSelf) {
 	p.workspace, p.enterprise, p.url, p.app = earshot.WorkspaceID(s.Workspace), s.Enterprise, s.URL, s.App
 	p.identity = earshot.Identity{ID: earshot.AuthorID(s.User), Name: s.Name}
 	for _, alias := range []string{s.Bot, s.App} {
@@ -103,8 +103,8 @@ func (p *Platform) setIdentity(s self) {
 }
 
 // whoAmI asks Slack.
-func (p *Platform) whoAmI(ctx context.Context) (self, error) {
-	var me self
+func (p *Platform) whoAmI(ctx context.Context) (botSelf, error) {
+	var me botSelf
 	raw, err := p.client.Call(ctx, "auth.test", nil)
 	if err != nil {
 		return me, err
@@ -139,15 +139,15 @@ func (p *Platform) whoAmI(ctx context.Context) (self, error) {
 }
 
 // self is what the store remembers of the bot.
-func (p *Platform) self() whoami.Memory[self] {
-	return whoami.Memory[self]{
+func (p *Platform) self() whoami.Memory[botSelf] {
+	return whoami.Memory[botSelf]{
 		Platform: earshot.Slack, Token: p.o.BotToken, Store: p.o.Store,
-		Whole: func(s self) bool { return s.User != "" && s.Workspace != "" },
+		Whole: func(s botSelf) bool { return s.User != "" && s.Workspace != "" },
 	}
 }
 
 // keepApp keeps the app's id where Slack gave it before and not this time.
-func keepApp(was self, now *self) {
+func keepApp(was botSelf, now *botSelf) {
 	if now.App == "" && was.Bot == now.Bot {
 		now.App = was.App
 	}

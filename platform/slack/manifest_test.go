@@ -38,7 +38,7 @@ func TestTheManifestAsksForWhatIsNeeded(t *testing.T) {
 		t.Fatalf("the page has no manifest: %v", err)
 	}
 	var want []string
-	for _, n := range slack.Needs() {
+	for _, n := range slack.ScopeNeeds() {
 		want = append(want, n.Scope)
 		if !strings.Contains(string(page), "| `"+n.Scope+"` | "+n.Costs) {
 			t.Errorf("the page does not say that without %s %s", n.Scope, n.Costs)

@@ -271,7 +271,7 @@ func TestRemovingTheAppErasesTheWorkspaceWhereThatIsWanted(t *testing.T) {
 	x.clock.forward(2 * time.Minute)
 	st.Reset(nil)
 	x.confirm()
-	counted.Bound{Calls: 40, Rows: 40}.Check(t, st, "an uninstall")
+	counted.CallBound{Calls: 40, Rows: 40}.Check(t, st, "an uninstall")
 	list, err := x.store.Channels(t.Context())
 	if err != nil {
 		t.Fatal(err)

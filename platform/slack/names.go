@@ -32,47 +32,47 @@ const (
 	together = 4  // at a time
 )
 
-// A names resolves ids of users, channels and groups: from memory, which is filled
+// A nameResolver resolves ids of users, channels and groups: from memory, which is filled
 // from the store, and from Slack where the store does not know them. It is safe for
 // concurrent use.
-type names struct {
+type nameResolver struct {
 	p       *Platform
 	flights singleflight.Group
 
 	mu       sync.Mutex // guards what follows
 	loaded   bool       // the store's authors were read
-	users    map[earshot.AuthorID]known[earshot.Author]
+	users    map[earshot.AuthorID]cachedValue[earshot.Author]
 	bots     map[earshot.AuthorID]earshot.AuthorID // a bot id's user
-	channels map[earshot.ChannelID]known[earshot.Channel]
+	channels map[earshot.ChannelID]cachedValue[earshot.Channel]
 	groups   map[string]string // handles by id
 	groupsAt time.Time         // until when they are current
 }
 
-// known is a value, and until when it is current. After a failure the value may be
+// cachedValue is a value, and until when it is current. After a failure the value may be
 // zero.
-type known[T any] struct {
+type cachedValue[T any] struct {
 	value T
 	until time.Time
 }
 
-func newNames(p *Platform) *names {
-	return &names{
-		p: p, users: map[earshot.AuthorID]known[earshot.Author]{}, bots: map[earshot.AuthorID]earshot.AuthorID{},
-		channels: map[earshot.ChannelID]known[earshot.Channel]{}, groups: map[string]string{},
+func newNames(p *Platform) *nameResolver {
+	return &nameResolver{
+		p: p, users: map[earshot.AuthorID]cachedValue[earshot.Author]{}, bots: map[earshot.AuthorID]earshot.AuthorID{},
+		channels: map[earshot.ChannelID]cachedValue[earshot.Channel]{}, groups: map[string]string{},
 	}
 }
 
-// A missing collects ids that a message has and that are not known or not current.
-type missing struct {
+// missingIDs collects ids that a message has and that are not known or not current.
+type missingIDs struct {
 	users    []earshot.AuthorID
 	channels []earshot.ChannelID
 	groups   bool
 }
 
-func (m *missing) none() bool { return len(m.users)+len(m.channels) == 0 && !m.groups }
+func (m *missingIDs) none() bool { return len(m.users)+len(m.channels) == 0 && !m.groups }
 
 // known returns a lookup in memory that adds to m what is missing.
-func (n *names) known(m *missing) slackmsg.Names {
+func (n *nameResolver) known(m *missingIDs) slackmsg.Names {
 	now := n.p.o.Now()
 	return slackmsg.Names{
 		User: func(id earshot.AuthorID) (earshot.Author, bool) {
@@ -117,21 +117,21 @@ func askable(id earshot.AuthorID) bool {
 }
 
 // decode decodes a message, with the names that can be resolved within ctx.
-func (n *names) decode(ctx context.Context, raw []byte) (slackmsg.Decoded, error) {
+func (n *nameResolver) decode(ctx context.Context, raw []byte) (slackmsg.DecodedMessage, error) {
 	n.load(ctx)
-	var m missing
+	var m missingIDs
 	d, err := n.read(raw, &m)
 	if err == nil && !m.none() {
 		n.ask(ctx, m)
-		d, err = n.read(raw, &missing{})
+		d, err = n.read(raw, &missingIDs{})
 	}
 	return d, err
 }
 
 // learn asks for the names that messages need, as far as ctx allows.
-func (n *names) learn(ctx context.Context, messages []json.RawMessage) {
+func (n *nameResolver) learn(ctx context.Context, messages []json.RawMessage) {
 	n.load(ctx)
-	var m missing
+	var m missingIDs
 	for _, raw := range messages {
 		_, _ = n.read(raw, &m) // only for what it adds to m
 	}
@@ -141,7 +141,7 @@ func (n *names) learn(ctx context.Context, messages []json.RawMessage) {
 }
 
 // read decodes a message with the names in memory, and adds to m what is missing.
-func (n *names) read(raw []byte, m *missing) (slackmsg.Decoded, error) {
+func (n *nameResolver) read(raw []byte, m *missingIDs) (slackmsg.DecodedMessage, error) {
 	d, err := slackmsg.Decode(raw, n.known(m))
 	// Where nothing but the id is known the name stays empty, so that the store
 	// prefers a copy of the message that has a name.
@@ -152,7 +152,7 @@ func (n *names) read(raw []byte, m *missing) (slackmsg.Decoded, error) {
 }
 
 // load reads the authors that the store knows, once.
-func (n *names) load(ctx context.Context) {
+func (n *nameResolver) load(ctx context.Context) {
 	n.mu.Lock()
 	loaded := n.loaded
 	n.mu.Unlock()
@@ -170,14 +170,14 @@ func (n *names) load(ctx context.Context) {
 	until := n.p.o.Now().Add(userTTL)
 	for _, a := range list {
 		if _, ok := n.users[a.ID]; !ok {
-			n.users[a.ID] = known[earshot.Author]{a, until}
+			n.users[a.ID] = cachedValue[earshot.Author]{a, until}
 		}
 	}
 }
 
 // ask asks Slack for what is missing. What Slack does not give is not asked for
 // again for a while.
-func (n *names) ask(ctx context.Context, m missing) {
+func (n *nameResolver) ask(ctx context.Context, m missingIDs) {
 	var g errgroup.Group
 	g.SetLimit(together)
 	for _, id := range m.users {
@@ -202,7 +202,7 @@ func (n *names) ask(ctx context.Context, m missing) {
 // once lets one caller at a time ask for a thing; the others share its result, as
 // long as their ctx allows. had reports, under the lock, whether the thing is known
 // and current.
-func (n *names) once(ctx context.Context, what string, had func() bool, ask func() error) error {
+func (n *nameResolver) once(ctx context.Context, what string, had func() bool, ask func() error) error {
 	current := func() bool {
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -225,7 +225,7 @@ func (n *names) once(ctx context.Context, what string, had func() bool, ask func
 	}
 }
 
-func (n *names) askUser(ctx context.Context, id earshot.AuthorID) error {
+func (n *nameResolver) askUser(ctx context.Context, id earshot.AuthorID) error {
 	method, args, field := "users.info", url.Values{"user": {string(id)}}, "user"
 	if id[0] == 'B' {
 		method, args, field = "bots.info", url.Values{"bot": {string(id)}}, "bot"
@@ -234,7 +234,7 @@ func (n *names) askUser(ctx context.Context, id earshot.AuthorID) error {
 	if err != nil {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		n.users[id] = known[earshot.Author]{n.users[id].value, n.p.o.Now().Add(negativeTTL(err, userTTL))}
+		n.users[id] = cachedValue[earshot.Author]{n.users[id].value, n.p.o.Now().Add(negativeTTL(err, userTTL))}
 		return err
 	}
 	a, bot, _, ok := slackmsg.Author(raw)
@@ -248,7 +248,7 @@ func (n *names) askUser(ctx context.Context, id earshot.AuthorID) error {
 }
 
 // putUser keeps what is known of an author, in the store where that is new.
-func (n *names) putUser(ctx context.Context, id earshot.AuthorID, a earshot.Author, bot earshot.AuthorID) error {
+func (n *nameResolver) putUser(ctx context.Context, id earshot.AuthorID, a earshot.Author, bot earshot.AuthorID) error {
 	n.mu.Lock()
 	before := n.users[id]
 	if a.AsOf != 0 && a.AsOf < before.value.AsOf { // an event that comes late
@@ -257,7 +257,7 @@ func (n *names) putUser(ctx context.Context, id earshot.AuthorID, a earshot.Auth
 	}
 	now := a
 	now.AsOf = max(a.AsOf, before.value.AsOf)
-	n.users[id] = known[earshot.Author]{now, n.p.o.Now().Add(userTTL)}
+	n.users[id] = cachedValue[earshot.Author]{now, n.p.o.Now().Add(userTTL)}
 	if bot != "" && bot != id {
 		n.bots[bot] = id
 	}
@@ -275,7 +275,7 @@ func (n *names) putUser(ctx context.Context, id earshot.AuthorID, a earshot.Auth
 }
 
 // changed takes over a profile from an event, where the user is known already.
-func (n *names) changed(ctx context.Context, a earshot.Author, bot earshot.AuthorID) error {
+func (n *nameResolver) changed(ctx context.Context, a earshot.Author, bot earshot.AuthorID) error {
 	n.load(ctx)
 	n.mu.Lock()
 	_, ok := n.users[a.ID]
@@ -287,7 +287,7 @@ func (n *names) changed(ctx context.Context, a earshot.Author, bot earshot.Autho
 }
 
 // askGroups reads all user groups at once: there is no call for one.
-func (n *names) askGroups(ctx context.Context) error {
+func (n *nameResolver) askGroups(ctx context.Context) error {
 	list, err := n.object(ctx, "usergroups.list", nil, "usergroups")
 	var groups []struct {
 		ID     string `json:"id"`
@@ -308,14 +308,14 @@ func (n *names) askGroups(ctx context.Context) error {
 }
 
 // putGroup takes over a group's name from an event.
-func (n *names) putGroup(id, handle string) {
+func (n *nameResolver) putGroup(id, handle string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.groups[id] = handle
 }
 
 // object calls a method and returns one member of its answer.
-func (n *names) object(ctx context.Context, method string, args url.Values, field string) (json.RawMessage, error) {
+func (n *nameResolver) object(ctx context.Context, method string, args url.Values, field string) (json.RawMessage, error) {
 	raw, err := n.p.client.Call(ctx, method, args)
 	if err != nil {
 		return nil, err

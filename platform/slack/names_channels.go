@@ -17,7 +17,7 @@ import (
 // [nameTime] to answer, with what an event of a time says of it (fromEvent), unless it
 // is known that something else was told later. Where Slack does not answer, the channel
 // is incomplete. The error is the store's.
-func (n *names) channel(ctx context.Context, fromEvent earshot.Channel, at earshot.Time) (earshot.Channel, error) {
+func (n *nameResolver) channel(ctx context.Context, fromEvent earshot.Channel, at earshot.Time) (earshot.Channel, error) {
 	fromEvent.Platform, fromEvent.Workspace = earshot.Slack, n.p.workspace
 	n.mu.Lock()
 	k, ok := n.channels[fromEvent.ID]
@@ -65,7 +65,7 @@ func (n *names) channel(ctx context.Context, fromEvent earshot.Channel, at earsh
 }
 
 // askChannel asks Slack what a channel is.
-func (n *names) askChannel(ctx context.Context, id earshot.ChannelID) error {
+func (n *nameResolver) askChannel(ctx context.Context, id earshot.ChannelID) error {
 	raw, err := n.object(ctx, "conversations.info", url.Values{"channel": {string(id)}}, "channel")
 	if c, ok := slackmsg.Channel(raw); err == nil && ok && c.ID == id {
 		c.Workspace = n.p.workspace
@@ -74,7 +74,7 @@ func (n *names) askChannel(ctx context.Context, id earshot.ChannelID) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.channels[id] = known[earshot.Channel]{n.channels[id].value, n.p.o.Now().Add(negativeTTL(err, channelTTL))}
+	n.channels[id] = cachedValue[earshot.Channel]{n.channels[id].value, n.p.o.Now().Add(negativeTTL(err, channelTTL))}
 	return err
 }
 
@@ -88,10 +88,10 @@ func negativeTTL(err error, ttl time.Duration) time.Duration {
 }
 
 // keep remembers a channel for ttl.
-func (n *names) keep(c earshot.Channel, ttl time.Duration) known[earshot.Channel] {
+func (n *nameResolver) keep(c earshot.Channel, ttl time.Duration) cachedValue[earshot.Channel] {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	k := known[earshot.Channel]{c, n.p.o.Now().Add(ttl)}
+	k := cachedValue[earshot.Channel]{c, n.p.o.Now().Add(ttl)}
 	n.channels[c.ID] = k
 	return k
 }
@@ -106,7 +106,7 @@ func mergeChannel(c, fromEvent earshot.Channel) earshot.Channel {
 }
 
 // forget forgets a channel.
-func (n *names) forget(id earshot.ChannelID) {
+func (n *nameResolver) forget(id earshot.ChannelID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.channels, id)

@@ -186,7 +186,7 @@ func (c crowd) open(t *testing.T, s *simulate.Slack, st earshot.Store, done func
 
 func (c crowd) ask(t *testing.T, s *simulate.Slack, b *bot.Bot, p *slack.Platform, room, mara string) {
 	text := "<@" + s.App().UserID + "> why?"
-	id := s.Post(simulate.Said{Channel: room, User: mara, Text: text})
+	id := s.Post(simulate.PostedMessage{Channel: room, User: mara, Text: text})
 	at, err := earshot.ParseTime(id)
 	if err != nil {
 		t.Error(err)

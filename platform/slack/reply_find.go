@@ -27,7 +27,7 @@ func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	if root := threadOf(d.Place); root != "" {
 		args.Set("ts", string(root))
 		m, err := p.look(ctx, slackapi.Replies, args, d)
-		if !slackapi.Refused(err, "thread_not_found", "message_not_found") {
+		if !slackapi.IsRefused(err, "thread_not_found", "message_not_found") {
 			return m, err
 		}
 		args.Del("ts")
@@ -40,7 +40,7 @@ func (p *Platform) look(ctx context.Context, method string, args url.Values, d b
 	var begun earshot.Message
 	for range maxLook {
 		raw, err := p.client.Call(ctx, method, args)
-		if slackapi.Refused(err, "thread_not_found", "message_not_found") {
+		if slackapi.IsRefused(err, "thread_not_found", "message_not_found") {
 			return earshot.Message{}, err
 		}
 		if err != nil {

@@ -143,7 +143,7 @@ func (p *Platform) ensureThread(ctx context.Context, at bot.Place, root earshot.
 	short, cancel := context.WithTimeout(ctx, threadTime)
 	defer cancel()
 	_, err = p.client.Call(short, slackapi.Replies, url.Values{"channel": {string(at.Channel.ID)}, "ts": {string(root)}, "limit": {"1"}})
-	if slackapi.Refused(err, "thread_not_found") {
+	if slackapi.IsRefused(err, "thread_not_found") {
 		return &bot.PostError{Err: errNoThread}
 	}
 	return nil // where Slack does not say, its answer to the post will

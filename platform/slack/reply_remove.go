@@ -14,7 +14,7 @@ import (
 // compliance_exports_prevent_deletion: docs.slack.dev, chat.delete).
 func (p *Platform) Remove(ctx context.Context, at bot.Place, id earshot.MessageID) error {
 	_, err := p.client.Call(ctx, slackapi.Delete, url.Values{"channel": {string(at.Channel.ID)}, "ts": {string(id)}})
-	if err != nil && !slackapi.Refused(err, "message_not_found") {
+	if err != nil && !slackapi.IsRefused(err, "message_not_found") {
 		return postError(err)
 	}
 	p.replies.streams.Drop(streamKey{at.Channel.ID, id})

@@ -15,14 +15,14 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
-// A caller is [slackapi.Client.Call] or [slackapi.Client.Try].
-type caller func(ctx context.Context, method string, args url.Values) (json.RawMessage, error)
+// An apiCaller is [slackapi.Client.Call] or [slackapi.Client.Try].
+type apiCaller func(ctx context.Context, method string, args url.Values) (json.RawMessage, error)
 
 // send calls a method with a text: as a block of Markdown, and where that is refused
 // as mrkdwn alone. A block, unlike the argument markdown_text, can be combined with
 // metadata and a text for notifications (docs.slack.dev, chat.postMessage,
 // markdown_text_conflict).
-func (p *Platform) send(ctx context.Context, call caller, method string, args url.Values, b markup.Body) (json.RawMessage, error) {
+func (p *Platform) send(ctx context.Context, call apiCaller, method string, args url.Values, b markup.Body) (json.RawMessage, error) {
 	args.Set("text", b.Mrkdwn)
 	// Otherwise chat.update looks for names and links itself.
 	args.Set("parse", "none")
@@ -34,10 +34,10 @@ func (p *Platform) send(ctx context.Context, call caller, method string, args ur
 		case err == nil:
 			p.replies.acceptedBlock(method)
 			return raw, nil
-		case slackapi.Refused(err, "invalid_blocks", "invalid_blocks_format"):
+		case slackapi.IsRefused(err, "invalid_blocks", "invalid_blocks_format"):
 			p.o.Log.Warn("slack refuses a block of Markdown", "method", method, "err", err)
 			p.replies.refusedBlock(method, p.o.Now())
-		case !slackapi.Refused(err, "msg_blocks_too_long", "msg_blocks_too_many", "msg_too_long"):
+		case !slackapi.IsRefused(err, "msg_blocks_too_long", "msg_blocks_too_many", "msg_too_long"):
 			return nil, err
 		}
 		args.Del("blocks")

@@ -113,7 +113,7 @@ func (p *Platform) setStatus(ctx context.Context, channel earshot.ChannelID, roo
 		return err == nil, nil
 	}
 	what := "status " + string(channel)
-	if slackapi.Refused(err, "missing_scope", "unknown_method", "not_allowed_token_type", "access_denied", "no_permission") {
+	if slackapi.IsRefused(err, "missing_scope", "unknown_method", "not_allowed_token_type", "access_denied", "no_permission") {
 		what = "status"
 	}
 	p.o.Log.Info("there is no status line", "channel", channel, "err", err)

@@ -152,7 +152,7 @@ func (p *Platform) stopStream(ctx context.Context, d bot.Draft, id earshot.Messa
 // stopForeignStream ends a stream that another process began.
 func (p *Platform) stopForeignStream(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
 	_, err := p.client.Call(ctx, slackapi.StopStream, url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, false)}})
-	if slackapi.Refused(err, "message_not_in_streaming_state") {
+	if slackapi.IsRefused(err, "message_not_in_streaming_state") {
 		return nil
 	}
 	return err

@@ -55,7 +55,7 @@ func newSpeaker(t *testing.T, set func(*simulate.SlackOptions, *slack.Options)) 
 // asked has mara say something, and returns where the answer belongs.
 func (x *speaker) asked(t *testing.T, channel, root, text string) bot.Place {
 	t.Helper()
-	id := x.slack.Post(simulate.Said{Channel: channel, Thread: root, User: x.mara, Text: text})
+	id := x.slack.Post(simulate.PostedMessage{Channel: channel, Thread: root, User: x.mara, Text: text})
 	at, err := earshot.ParseTime(id)
 	if err != nil {
 		t.Fatal(err)
@@ -317,7 +317,7 @@ func TestAPostIsFoundAmongManyOthers(t *testing.T) {
 	other := x.slack.AddBot(simulate.Bot{Name: "other", UserID: "UOTHER"})
 	x.slack.Join(x.general, "UOTHER")
 	for i := range 250 {
-		x.slack.Post(simulate.Said{Channel: x.general, Thread: string(place.Anchor.ID), User: other, Text: fmt.Sprint(i), Mute: true})
+		x.slack.Post(simulate.PostedMessage{Channel: x.general, Thread: string(place.Anchor.ID), User: other, Text: fmt.Sprint(i), Mute: true})
 	}
 	d := bot.Draft{Place: place, Text: "because", Key: "rKEY"}
 	m, err := x.Post(t.Context(), d)

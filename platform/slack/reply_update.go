@@ -33,7 +33,7 @@ func (p *Platform) finish(ctx context.Context, d bot.Draft, id earshot.MessageID
 		return nil
 	}
 	err := p.replace(ctx, p.client.Call, d, id, body)
-	if slackapi.Refused(err, "streaming_state_conflict") { // another process began the stream
+	if slackapi.IsRefused(err, "streaming_state_conflict") { // another process began the stream
 		if err := p.stopForeignStream(ctx, d, id); err != nil {
 			return postError(err)
 		}
@@ -56,7 +56,7 @@ func (p *Platform) grow(ctx context.Context, d bot.Draft, id earshot.MessageID) 
 
 // replace gives a message its text. It repeats the metadata of the post, which a
 // stream has not had yet.
-func (p *Platform) replace(ctx context.Context, call caller, d bot.Draft, id earshot.MessageID, body markup.Body) error {
+func (p *Platform) replace(ctx context.Context, call apiCaller, d bot.Draft, id earshot.MessageID, body markup.Body) error {
 	_, err := p.send(ctx, call, slackapi.Update, url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, !d.Growing)}}, body)
 	return err
 }
@@ -70,13 +70,13 @@ func (p *Platform) updateError(err error) error {
 		return nil
 	case errors.As(err, &limited):
 		p.replies.until.Put(slackapi.Update+" growing", p.o.Now().Add(limited.After+time.Minute))
-	case slackapi.Refused(err, "message_not_found"):
+	case slackapi.IsRefused(err, "message_not_found"):
 		err = fmt.Errorf("somebody has deleted the message: %w", err)
 		return &bot.PostError{Err: err}
-	case slackapi.Refused(err, "edit_window_closed"):
+	case slackapi.IsRefused(err, "edit_window_closed"):
 		err = fmt.Errorf("the workspace's settings allow edits for a time only: %w", err)
 		return &bot.PostError{Err: err}
-	case slackapi.Refused(err, "streaming_state_conflict"):
+	case slackapi.IsRefused(err, "streaming_state_conflict"):
 		return err // finish stops the stream
 	}
 	return postError(err)

@@ -58,7 +58,7 @@ type Platform struct {
 	o      Options
 	client *slackapi.Client
 
-	names   *names
+	names   *nameResolver
 	replies *replies
 
 	// Who the bot is. Enter or Recall sets it, before anything reads it.
@@ -69,7 +69,7 @@ type Platform struct {
 	app        string // the app's id, "" where Slack does not tell it
 	known      bool   // Enter or Recall has succeeded
 
-	gate gate
+	gate deliveryGate
 
 	agent atomic.Bool // the app has agent_view, as options or an event said
 

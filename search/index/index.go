@@ -11,17 +11,17 @@ import (
 // bytes a message. One goroutine at a time may use it, for searches too: a search
 // sorts what was added out of order.
 type Index struct {
-	numbers  map[string]uint32           // the number of each term
-	terms    []term                      // by number
-	docs     []doc                       // in the order of arrival, dead ones included
-	forward  []uint32                    // the numbers of each doc's terms, in the order of its text
-	known    map[earshot.MessageID]known // every message that was added
-	authors  map[earshot.AuthorID]int32  // the number of each author
-	spoken   []int32                     // by author: how many live docs are theirs
-	names    map[string]int32            // the number of each name of a quoted author
-	bylineOf map[byline]int32            // the number of each byline
-	bylines  []int32                     // by byline: how many live docs have it
-	quotes   map[uint32][]quote          // by doc; most have none
+	numbers  map[string]uint32                  // the number of each term
+	terms    []term                             // by number
+	docs     []doc                              // in the order of arrival, dead ones included
+	forward  []uint32                           // the numbers of each doc's terms, in the order of its text
+	known    map[earshot.MessageID]knownMessage // every message that was added
+	authors  map[earshot.AuthorID]int32         // the number of each author
+	spoken   []int32                            // by author: how many live docs are theirs
+	names    map[string]int32                   // the number of each name of a quoted author
+	bylineOf map[namedAuthor]int32              // the number of each byline
+	bylines  []int32                            // by byline: how many live docs have it
+	quotes   map[uint32][]quote                 // by doc; most have none
 
 	threadOf        map[earshot.MessageID]int32 // the number of each thread, by its root
 	threads         []thread
@@ -38,23 +38,23 @@ type Index struct {
 	length int64 // terms of all live docs
 	bytes  int64 // what all this holds, estimated
 
-	scratch scratch
+	scratch scratchMemory
 }
 
 // A term is a search term with its posting list.
 type term struct {
 	name  string
-	posts []post // one for each doc that has the term, ascending
-	dead  int32  // how many of posts are of dead docs
-	next  uint32 // 1 + the doc of the last post; 0 without posts
+	posts []posting // one for each doc that has the term, ascending
+	dead  int32     // how many of posts are of dead docs
+	next  uint32    // 1 + the doc of the last post; 0 without posts
 }
 
 // live returns how many live docs have the term.
 func (t *term) live() int { return len(t.posts) - int(t.dead) }
 
-// A post is a doc's number and, in the lowest tfBits, how often the term
+// A posting is a doc's number and, in the lowest tfBits, how often the term
 // occurs in it, up to tfMax.
-type post uint32
+type posting uint32
 
 const (
 	tfBits = 6
@@ -99,8 +99,8 @@ type replyTarget struct {
 	unsorted bool
 }
 
-// A byline is an author under a name: people change their names.
-type byline struct {
+// A namedAuthor is an author under a name: people change their names.
+type namedAuthor struct {
 	author int32
 	name   string
 }
@@ -112,10 +112,10 @@ type quote struct {
 	from, n      uint16 // the first of the terms, counted in the doc, and how many
 }
 
-// A known message has a doc, or -1 where it was deleted, and the sequence of the
+// A knownMessage has a doc, or -1 where it was deleted, and the sequence of the
 // newest revision that was added. Deleted messages are kept, so that an older
 // revision cannot bring them back.
-type known struct {
+type knownMessage struct {
 	doc int32
 	seq int64
 }
@@ -139,10 +139,10 @@ const (
 func New() *Index {
 	return &Index{
 		numbers:       map[string]uint32{},
-		known:         map[earshot.MessageID]known{},
+		known:         map[earshot.MessageID]knownMessage{},
 		authors:       map[earshot.AuthorID]int32{},
 		names:         map[string]int32{},
-		bylineOf:      map[byline]int32{},
+		bylineOf:      map[namedAuthor]int32{},
 		quotes:        map[uint32][]quote{},
 		threadOf:      map[earshot.MessageID]int32{},
 		replyTargetOf: map[earshot.MessageID]int32{},
@@ -178,7 +178,7 @@ func (x *Index) Add(t earshot.Terms) {
 		id, old = x.docs[k.doc].id, k.doc
 		x.remove(uint32(k.doc))
 	}
-	k = known{doc: -1, seq: t.Seq}
+	k = knownMessage{doc: -1, seq: t.Seq}
 	if !t.Deleted && len(x.docs) < maxDocs && len(x.forward) < 1<<32-2*MaxTerms {
 		k.doc = int32(len(x.docs))
 		d := doc{id: id, time: t.Time, author: x.author(t.Author), thread: x.thread(t), replyTo: x.replyTargetNumber(t), system: t.System}
@@ -267,7 +267,7 @@ func (x *Index) append(d doc, terms []string, quotes ...quote) {
 		t := &x.terms[n]
 		if t.next != number+1 { // asked of next: the posts are seldom in the processor's cache
 			t.next = number + 1
-			t.posts = append(t.posts, post(number)<<tfBits|1)
+			t.posts = append(t.posts, posting(number)<<tfBits|1)
 			x.bytes += bytesPost
 		} else if last := &t.posts[len(t.posts)-1]; *last&tfMax < tfMax {
 			*last++
@@ -322,10 +322,10 @@ func (x *Index) bylineNumber(author int32, name string) int32 {
 	if name == "" {
 		return -1
 	}
-	n, ok := x.bylineOf[byline{author, name}]
+	n, ok := x.bylineOf[namedAuthor{author, name}]
 	if !ok {
 		n = int32(len(x.bylines))
-		x.bylineOf[byline{author, strings.Clone(name)}] = n
+		x.bylineOf[namedAuthor{author, strings.Clone(name)}] = n
 		x.bylines = append(x.bylines, 0)
 		x.bytes += bytesName + int64(len(name))
 	}

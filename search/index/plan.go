@@ -17,7 +17,7 @@ type plan struct {
 	q            Query
 	w            weights
 	words        []queryWord      // the rarest first
-	lookups      []lookup         // the words in their order, then the synonyms
+	lookups      []termLookup     // the words in their order, then the synonyms
 	hasTerms     bool             // the text has terms
 	unknown      int              // how many words of the text no message has
 	size         float64          // how many words the text has, stop words aside
@@ -35,7 +35,7 @@ type plan struct {
 	exclude      map[earshot.MessageID]bool
 	until        int // how many messages there are up to the query's moment
 	keep         int // how many candidates the second pass looks at
-	norms        norms
+	norms        lengthNorms
 	average      float64 // terms of a message on average
 }
 

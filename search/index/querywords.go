@@ -22,9 +22,9 @@ type queryWord struct {
 // noNumber is the number that no term has.
 const noNumber = math.MaxUint32 - 1
 
-// A lookup is a term that stands for a word of the query: the word itself, or a
+// A termLookup is a term that stands for a word of the query: the word itself, or a
 // term of a synonym.
-type lookup struct {
+type termLookup struct {
 	number uint32
 	word   int     // index in plan.words
 	weight float64 // term frequency of the word for each occurrence of the term
@@ -145,7 +145,7 @@ func (x *Index) listLookups(p *plan) {
 	for i, w := range p.words {
 		if w.number != noNumber {
 			listed[w.number] = true
-			p.lookups = append(p.lookups, lookup{w.number, i, 1})
+			p.lookups = append(p.lookups, termLookup{w.number, i, 1})
 		}
 	}
 	if p.w.synonyms == 0 {
@@ -157,7 +157,7 @@ func (x *Index) listLookups(p *plan) {
 				n, ok := x.number(t)
 				if ok && !listed[n] && len(p.lookups) < maxLookups {
 					listed[n] = true
-					p.lookups = append(p.lookups, lookup{n, i, p.w.synonyms / float64(len(k))})
+					p.lookups = append(p.lookups, termLookup{n, i, p.w.synonyms / float64(len(k))})
 				}
 			}
 		}

@@ -27,7 +27,7 @@ func (x *Index) search(q Query, w weights) []Hit {
 		x.newest(p, top)
 	}
 	list := x.rerank(p, top.list)
-	slices.SortFunc(list, func(a, b scored) int {
+	slices.SortFunc(list, func(a, b scoredDoc) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), x.compare(b.doc, a.doc))
 	})
 	if p.hasTerms {
@@ -67,7 +67,7 @@ func (x *Index) score(p *plan, top *topK) {
 	var (
 		scores  [blockDocs]float64
 		touched []uint32
-		rest    = make([][]post, len(p.lookups))
+		rest    = make([][]posting, len(p.lookups))
 		most    = (1 + p.w.recency) * max(1, p.w.named) * max(1, p.w.span)
 	)
 	for i, f := range p.lookups {
@@ -84,7 +84,7 @@ func (x *Index) score(p *plan, top *topK) {
 			return
 		}
 		first -= first % blockDocs
-		end := post(uint64(first) + blockDocs)
+		end := posting(uint64(first) + blockDocs)
 		touched = touched[:0]
 		for i, posts := range rest {
 			f := p.lookups[i]
@@ -150,11 +150,11 @@ func (p *plan) inSpans(t earshot.Time) bool {
 	return false
 }
 
-// norms are BM25's length normalisation, k1·(1-b+b·length/average), by length.
-type norms []float64
+// lengthNorms are BM25's length normalisation, k1·(1-b+b·length/average), by length.
+type lengthNorms []float64
 
-func normsOf(w weights, average float64) norms {
-	n := make(norms, 256)
+func normsOf(w weights, average float64) lengthNorms {
+	n := make(lengthNorms, 256)
 	for i := range n {
 		n[i] = float64(w.k1*(1-w.b)) + float64(float64(w.k1*w.b)*float64(i))/max(1, average)
 	}
@@ -163,4 +163,4 @@ func normsOf(w weights, average float64) norms {
 
 // of returns the norm of a length. From 255 terms on it does not grow further: a
 // long paste is not punished more.
-func (n norms) of(length uint16) float64 { return n[min(int(length), len(n)-1)] }
+func (n lengthNorms) of(length uint16) float64 { return n[min(int(length), len(n)-1)] }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A scratch is memory that the searches of one index reuse.
-type scratch struct {
+// A scratchMemory is memory that the searches of one index reuse.
+type scratchMemory struct {
 	authorsNamed map[string][]int32 // authors by the terms of their names; nil until it is needed
 	slots        []uint32           // by doc: 1 + its index in reranker.docs; 0 between searches
 	lookups      []uint8            // by term: 1 + its index in plan.lookups; 0 between searches
@@ -27,22 +27,22 @@ type reranker struct {
 	acc  []float64 // by word: the term frequencies of the doc that is being scored
 }
 
-// A scored doc has a score and its parts.
-type scored struct {
+// A scoredDoc has a score and its parts.
+type scoredDoc struct {
 	doc   uint32
 	score float64
 	cover float64 // see Hit.Cover
 	parts [allParts]float64
 }
 
-func (f *scored) add(part int, value float64) {
+func (f *scoredDoc) add(part int, value float64) {
 	f.parts[part] += value
 	f.score += value
 }
 
 // rerank scores the candidates and their neighbours, and returns those that match
 // the query.
-func (x *Index) rerank(p *plan, list []candidate) []scored {
+func (x *Index) rerank(p *plan, list []candidate) []scoredDoc {
 	if len(x.scratch.slots) < len(x.docs) {
 		x.scratch.slots = make([]uint32, cap(x.docs))
 	}
@@ -125,8 +125,8 @@ func (l *reranker) close() {
 
 // hits scores the docs that are loaded and returns those that match. named are the
 // docs that the query asks for by id, similar those of [Query.Similar].
-func (l *reranker) hits(named, similar []uint32) []scored {
-	list := make([]scored, len(l.docs)) // scoring loads more docs, which are no hits
+func (l *reranker) hits(named, similar []uint32) []scoredDoc {
+	list := make([]scoredDoc, len(l.docs)) // scoring loads more docs, which are no hits
 	for i := range list {
 		list[i].doc = l.docs[i]
 		l.score(i, &list[i])
@@ -149,7 +149,7 @@ func (l *reranker) hits(named, similar []uint32) []scored {
 
 // score scores one doc by its own words, its author's name, its neighbours' words
 // and what else is known of it.
-func (l *reranker) score(i int, f *scored) {
+func (l *reranker) score(i int, f *scoredDoc) {
 	d, p := &l.Index.docs[f.doc], l.p
 	copy(l.acc, l.tf[i*len(p.words):])
 	norm := p.norms.of(l.n[i])
@@ -268,7 +268,7 @@ func (x *Index) similar(p *plan) []uint32 {
 // mean raises the scores of docs that are like the query in meaning, by their places: how
 // alike they are is another encoder's, and on another scale, each time. The first gets a
 // share of the best score by words.
-func (l *reranker) mean(list []scored, similar []uint32) {
+func (l *reranker) mean(list []scoredDoc, similar []uint32) {
 	if len(similar) == 0 {
 		return
 	}
@@ -285,7 +285,7 @@ func (l *reranker) mean(list []scored, similar []uint32) {
 }
 
 // group adds to every doc's score a share of its best neighbour's.
-func (l *reranker) group(list []scored) {
+func (l *reranker) group(list []scoredDoc) {
 	scores := make([]float64, len(list))
 	for i := range list {
 		scores[i] = list[i].score

@@ -93,9 +93,9 @@ func ofMe(text string, all []string) bool {
 	return slices.ContainsFunc(all, func(t string) bool { return own.me[t] })
 }
 
-// Ignored returns the terms of a query's text that are not searched for: its stop
+// IgnoredTerms returns the terms of a query's text that are not searched for: its stop
 // words, unless it has nothing else. Each stands once, in the order of the text.
-func Ignored(text string) []string {
+func IgnoredTerms(text string) []string {
 	all := Terms(Head(text, maxQuery))
 	stop := stopsOf(all)
 	var out []string

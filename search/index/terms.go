@@ -47,7 +47,7 @@ const maxStems = 16_384
 // Terms returns the terms of a text, see the function [Terms].
 func (x *Cutter) Terms(text string) []string {
 	text = Head(text, MaxText)
-	c := cutter{stem: x.stem}
+	c := termCutter{stem: x.stem}
 	c.markup(strings.ToValidUTF8(text, " "))
 	return c.terms
 }
@@ -91,15 +91,15 @@ func Name(name string) string {
 	return strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(Head(name, MaxName)))), " ")
 }
 
-// A cutter collects the terms of a text.
-type cutter struct {
+// A termCutter collects the terms of a text.
+type termCutter struct {
 	terms []string
 	stem  func(word string) string
 }
 
-func (c *cutter) full() bool { return len(c.terms) >= MaxTerms }
+func (c *termCutter) full() bool { return len(c.terms) >= MaxTerms }
 
-func (c *cutter) add(term string) {
+func (c *termCutter) add(term string) {
 	if len(term) > MaxTerm {
 		term = term[:runeStart(term, MaxTerm)]
 	}
@@ -112,7 +112,7 @@ func (c *cutter) add(term string) {
 const longestMarkup = 2048
 
 // markup cuts text in which <…> may be a mention or a link.
-func (c *cutter) markup(text string) {
+func (c *termCutter) markup(text string) {
 	for {
 		open := strings.IndexByte(text, '<')
 		if open < 0 {
@@ -133,7 +133,7 @@ func (c *cutter) markup(text string) {
 }
 
 // marked cuts what stands between < and >.
-func (c *cutter) marked(s string) {
+func (c *termCutter) marked(s string) {
 	target, label, labelled := strings.Cut(s, "|")
 	switch {
 	case strings.HasPrefix(s, "@"), strings.HasPrefix(s, "#"):
@@ -158,7 +158,7 @@ func (c *cutter) marked(s string) {
 }
 
 // text cuts text without markup.
-func (c *cutter) text(s string) {
+func (c *termCutter) text(s string) {
 	s = strings.ToLower(norm.NFKC.String(s))
 	for i := 0; i < len(s) && !c.full(); {
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -181,7 +181,7 @@ func (c *cutter) text(s string) {
 }
 
 // pairs adds the pairs of neighbours in a run.
-func (c *cutter) pairs(run string) {
+func (c *termCutter) pairs(run string) {
 	_, first := utf8.DecodeRuneInString(run)
 	if first == len(run) {
 		c.add(run)

@@ -8,7 +8,7 @@ import (
 )
 
 // chunk adds words that are joined by signs: the whole, then its parts.
-func (c *cutter) chunk(s string) {
+func (c *termCutter) chunk(s string) {
 	if plain(s) {
 		if !c.full() {
 			c.word(s)
@@ -53,7 +53,7 @@ func plain(s string) bool {
 var levels = []string{"/:@#+=?&%~\\$", "-", ".", "_"}
 
 // parts adds s, and its parts between the signs of a level and of those below.
-func (c *cutter) parts(s string, level int) {
+func (c *termCutter) parts(s string, level int) {
 	if c.full() {
 		return
 	}
@@ -76,7 +76,7 @@ func (c *cutter) parts(s string, level int) {
 
 // version adds a version such as v1.4.2: itself, 1.4.2 and 1.4. It reports
 // whether s is one.
-func (c *cutter) version(s string) bool {
+func (c *termCutter) version(s string) bool {
 	number := strings.TrimPrefix(s, "v")
 	digits := func(r rune) bool { return r != '.' && (r < '0' || r > '9') }
 	if number == "" || strings.ContainsFunc(number, digits) {
@@ -101,7 +101,7 @@ func (c *cutter) version(s string) bool {
 const longestWord = 32
 
 // word adds a single word.
-func (c *cutter) word(s string) {
+func (c *termCutter) word(s string) {
 	ascii := true
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -111,7 +111,7 @@ func (c *cutter) word(s string) {
 	}
 	if !ascii {
 		s = strings.ReplaceAll(s, "’", "'")
-		s = strings.Map(unaccented, s)
+		s = strings.Map(stripAccent, s)
 	}
 	if strings.IndexByte(s, '\'') >= 0 {
 		s = strings.TrimSuffix(s, "'s")
@@ -123,8 +123,8 @@ func (c *cutter) word(s string) {
 	c.add(s)
 }
 
-// unaccented returns a Latin letter without its accents, others as they are.
-func unaccented(r rune) rune {
+// stripAccent returns a Latin letter without its accents, others as they are.
+func stripAccent(r rune) rune {
 	if r < 'À' || r > 'ɏ' {
 		return r
 	}

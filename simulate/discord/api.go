@@ -84,8 +84,8 @@ type route struct {
 // answer, nil for none.
 type handler = func(*Discord, *request) (int, any, error)
 
-// on is the handler of calls about a thing that find finds, or refuses.
-func on[T any](find func(*Discord, *request) (T, error), run func(*Discord, *request, T) (int, any, error)) handler {
+// onFound returns the handler of calls about a thing that find finds, or refuses.
+func onFound[T any](find func(*Discord, *request) (T, error), run func(*Discord, *request, T) (int, any, error)) handler {
 	return func(s *Discord, r *request) (int, any, error) {
 		x, err := find(s, r)
 		if err != nil {
@@ -159,7 +159,7 @@ func (s *Discord) serveRoute(w http.ResponseWriter, h *http.Request, ro route) {
 		fake.Reset(w)
 		return
 	}
-	r, err := read(h, ro, body)
+	r, err := parseCall(h, ro, body)
 	if s.o.Observe != nil {
 		s.o.Observe(h.Method, h.URL.Path, h.URL.Query(), body, h.Header.Get("Content-Type"))
 	}
@@ -246,8 +246,8 @@ func (s *Discord) record(h *http.Request, r *request) *Call {
 
 var pathValue = regexp.MustCompile(`\{(\w+)\}`)
 
-// read takes a call apart: JSON, or a form with payload_json and files.
-func read(h *http.Request, ro route, body []byte) (*request, error) {
+// parseCall takes a call apart: JSON, or a form with payload_json and files.
+func parseCall(h *http.Request, ro route, body []byte) (*request, error) {
 	r := &request{op: ro.op, params: map[string]string{}, query: h.URL.Query(), body: object{}}
 	for _, p := range pathValue.FindAllStringSubmatch(ro.path, -1) {
 		r.params[p[1]] = h.PathValue(p[1])

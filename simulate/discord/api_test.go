@@ -33,7 +33,7 @@ func TestEachReadIsAnsweredAsDiscordDescribesIt(t *testing.T) {
 	news := w.AddChannel(discord.Channel{Name: "news", Type: discord.Announcement, Topic: "what is new"})
 	w.AddChannel(discord.Channel{Name: "secret", Private: true, Members: []string{w.mara}})
 	w.AddRole(discord.Role{Name: "team"})
-	id := w.Post(discord.Said{
+	id := w.Post(discord.PostedMessage{
 		Channel: w.general, User: w.mara, Text: "look, <@" + w.sam + ">", Files: []discord.File{{Name: "a.txt", Data: []byte("a")}},
 		Embeds: []any{object{"type": "rich", "title": "a title"}}, Stickers: []string{"wave"},
 	})

@@ -41,11 +41,11 @@ type order struct {
 // acts are the acts of people and of fate that can be ordered.
 var acts = map[string]func(*Discord, *http.Request, order) (any, error){
 	"say": func(s *Discord, _ *http.Request, o order) (any, error) {
-		return said(s.say(Said{Channel: o.Channel, User: o.User, Text: o.Text}))
+		return postedAnswer(s.say(PostedMessage{Channel: o.Channel, User: o.User, Text: o.Text}))
 	},
 	"reply": func(s *Discord, _ *http.Request, o order) (any, error) {
 		o.Reply = cmp.Or(o.Reply, o.ID)
-		return said(s.say(Said{Channel: o.Channel, User: o.User, Text: o.Text, Reply: o.Reply, Silent: o.Silent}))
+		return postedAnswer(s.say(PostedMessage{Channel: o.Channel, User: o.User, Text: o.Text, Reply: o.Reply, Silent: o.Silent}))
 	},
 	"upload": func(s *Discord, _ *http.Request, o order) (any, error) {
 		data := o.Base64
@@ -53,7 +53,7 @@ var acts = map[string]func(*Discord, *http.Request, order) (any, error){
 			data = []byte(o.Content)
 		}
 		f := File{Name: o.Name, Description: o.AltText, Data: data}
-		return said(s.say(Said{Channel: o.Channel, User: o.User, Text: o.Text, Reply: o.Reply, Files: []File{f}}))
+		return postedAnswer(s.say(PostedMessage{Channel: o.Channel, User: o.User, Text: o.Text, Reply: o.Reply, Files: []File{f}}))
 	},
 	"edit":        func(s *Discord, _ *http.Request, o order) (any, error) { return nil, s.edit(o.Channel, o.ID, o.Text) },
 	"embed":       func(s *Discord, _ *http.Request, o order) (any, error) { return nil, s.embed(o.Channel, o.ID, o.Embed) },
@@ -66,17 +66,17 @@ var acts = map[string]func(*Discord, *http.Request, order) (any, error){
 		return nil, s.reacts(o.Channel, o.ID, o.User, o.Emoji, false)
 	},
 	"forward": func(s *Discord, _ *http.Request, o order) (any, error) {
-		return said(s.forwards(o.Channel, o.User, o.From, o.ID))
+		return postedAnswer(s.forwards(o.Channel, o.User, o.From, o.ID))
 	},
 	"thread": func(s *Discord, _ *http.Request, o order) (any, error) {
 		kind := PublicThread
 		if o.Private {
 			kind = PrivateThread
 		}
-		return said(s.startThread(o.Channel, o.ID, o.User, o.Name, kind))
+		return postedAnswer(s.startThread(o.Channel, o.ID, o.User, o.Name, kind))
 	},
 	"post": func(s *Discord, _ *http.Request, o order) (any, error) {
-		return said(s.open(Said{Channel: o.Channel, User: o.User, Text: o.Text}, o.Name))
+		return postedAnswer(s.open(PostedMessage{Channel: o.Channel, User: o.User, Text: o.Text}, o.Name))
 	},
 	"enter": func(s *Discord, _ *http.Request, o order) (any, error) { return nil, s.enterThread(o.Channel, o.User) },
 	"webhook": func(s *Discord, _ *http.Request, o order) (any, error) {
@@ -86,10 +86,10 @@ var acts = map[string]func(*Discord, *http.Request, order) (any, error){
 		if err != nil {
 			return nil, err
 		}
-		return said(s.say(Said{Channel: o.Channel, User: w.ID, Text: o.Text}))
+		return postedAnswer(s.say(PostedMessage{Channel: o.Channel, User: w.ID, Text: o.Text}))
 	},
 	"proxy": func(s *Discord, _ *http.Request, o order) (any, error) {
-		original, proxied, err := s.proxy(Said{Channel: o.Channel, User: o.User, Text: o.Text}, o.Name)
+		original, proxied, err := s.proxy(PostedMessage{Channel: o.Channel, User: o.User, Text: o.Text}, o.Name)
 		return object{"original": original, "id": proxied}, err
 	},
 	"type": func(s *Discord, _ *http.Request, o order) (any, error) {
@@ -172,7 +172,7 @@ const settleTime = time.Minute
 
 func (o order) guild(s *Discord) string { return cmp.Or(o.Guild, s.Guild()) }
 
-func said(id string, err error) (any, error) { return object{"id": id}, err }
+func postedAnswer(id string, err error) (any, error) { return object{"id": id}, err }
 
 // serveAct carries out an order.
 func (s *Discord) serveAct(w http.ResponseWriter, h *http.Request) {
@@ -208,7 +208,7 @@ func (s *Discord) byName(o *order) error {
 
 // tellOrder answers an order.
 func (s *Discord) tellOrder(w http.ResponseWriter, answer any, err error) {
-	status, out := fake.Told(answer, err)
+	status, out := fake.EncodeAnswer(answer, err)
 	s.write(w, status, out)
 }
 

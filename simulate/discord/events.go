@@ -31,8 +31,8 @@ type event struct {
 	data    func(*session) any
 }
 
-// same is an event that all sessions get alike.
-func same(data any) func(*session) any { return func(*session) any { return data } }
+// sameForAll returns an event that all sessions get alike.
+func sameForAll(data any) func(*session) any { return func(*session) any { return data } }
 
 // An Event is one that was put on its way to one session.
 type Event struct {
@@ -105,7 +105,7 @@ func (s *Discord) tellDeleted(c *channel, id string) {
 	if c.Guild != "" {
 		o["guild_id"] = c.Guild
 	}
-	s.messageEvent("MESSAGE_DELETE", c, same(o))
+	s.messageEvent("MESSAGE_DELETE", c, sameForAll(o))
 }
 
 func (s *Discord) tellBulk(c *channel, ids []string) {
@@ -113,7 +113,7 @@ func (s *Discord) tellBulk(c *channel, ids []string) {
 	if c.Guild != "" {
 		o["guild_id"] = c.Guild
 	}
-	s.messageEvent("MESSAGE_DELETE_BULK", c, same(o))
+	s.messageEvent("MESSAGE_DELETE_BULK", c, sameForAll(o))
 }
 
 // tellReaction sends MESSAGE_REACTION_ADD, _REMOVE, _REMOVE_ALL or _REMOVE_EMOJI.
@@ -137,7 +137,7 @@ func (s *Discord) tellReaction(kind string, c *channel, m *message, user, emoji 
 			o["member"] = s.fullMember(who)
 		}
 	}
-	e := event{kind: kind, guild: c.Guild, intents: reactionsIntent, data: same(o)}
+	e := event{kind: kind, guild: c.Guild, intents: reactionsIntent, data: sameForAll(o)}
 	if c.Type == DM {
 		e.intents = directReactionsIntent
 	}
@@ -149,7 +149,7 @@ func (s *Discord) tellTyping(c *channel, user string) {
 		return
 	}
 	o := object{"channel_id": c.ID, "user_id": user, "timestamp": s.o.Now().Unix()}
-	e := event{kind: "TYPING_START", guild: c.Guild, intents: typingIntent, data: same(o)}
+	e := event{kind: "TYPING_START", guild: c.Guild, intents: typingIntent, data: sameForAll(o)}
 	if c.Type == DM {
 		e.intents = directTypingIntent
 	} else {
@@ -164,7 +164,7 @@ func (s *Discord) tellTyping(c *channel, user string) {
 // tellChannel sends CHANNEL_CREATE, _UPDATE or _DELETE, or the same of a thread.
 func (s *Discord) tellChannel(what string, c *channel) {
 	if c.thread == nil {
-		s.tell(event{kind: "CHANNEL_" + what, guild: c.Guild, intents: guildsIntent, data: same(s.eventJSON(c))})
+		s.tell(event{kind: "CHANNEL_" + what, guild: c.Guild, intents: guildsIntent, data: sameForAll(s.eventJSON(c))})
 		return
 	}
 	if !s.sees(c, s.o.App.UserID) {
@@ -177,7 +177,7 @@ func (s *Discord) tellChannel(what string, c *channel) {
 	case "DELETE":
 		o = object{"id": c.ID, "guild_id": c.Guild, "parent_id": c.Parent, "type": c.Type}
 	}
-	s.tell(event{kind: "THREAD_" + what, guild: c.Guild, intents: guildsIntent, data: same(o)})
+	s.tell(event{kind: "THREAD_" + what, guild: c.Guild, intents: guildsIntent, data: sameForAll(o)})
 }
 
 // tellGuild sends GUILD_CREATE, as after an identify and when the bot joins.

@@ -56,7 +56,7 @@ var closeReasons = map[int]string{
 
 // obey carries out one frame. The code is that of closing the socket, 0 for none.
 func (s *Discord) obey(c *socket, body []byte) int {
-	var f received
+	var f receivedFrame
 	if len(body) > maxFrame || json.Unmarshal(body, &f) != nil || f.Op == nil {
 		return closeDecode
 	}

@@ -156,10 +156,10 @@ func TestWithoutMessageContentOnlySomeMessagesHaveIt(t *testing.T) {
 			if m := g.want("MESSAGE_CREATE"); m["content"] != "own" {
 				t.Errorf("the own message has the content %v", m["content"])
 			}
-			return w.Post(discord.Said{Channel: w.general, User: w.mara, Text: "thanks", Reply: own, Files: []discord.File{file}})
+			return w.Post(discord.PostedMessage{Channel: w.general, User: w.mara, Text: "thanks", Reply: own, Files: []discord.File{file}})
 		}, true},
 		{"a silent reply to the bot", func() string {
-			return w.Post(discord.Said{Channel: w.general, User: w.mara, Text: "x", Reply: w.Posts()[0].ID, Silent: true, Files: []discord.File{file}})
+			return w.Post(discord.PostedMessage{Channel: w.general, User: w.mara, Text: "x", Reply: w.Posts()[0].ID, Silent: true, Files: []discord.File{file}})
 		}, false},
 	} {
 		id := c.do()

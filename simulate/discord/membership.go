@@ -35,7 +35,7 @@ func (s *Discord) join(guild string, m Member) error {
 	}
 	o := s.fullMember(&m)
 	o["guild_id"] = g.ID
-	s.tell(event{kind: "GUILD_MEMBER_ADD", guild: g.ID, intents: membersIntent, data: same(o)})
+	s.tell(event{kind: "GUILD_MEMBER_ADD", guild: g.ID, intents: membersIntent, data: sameForAll(o)})
 	return nil
 }
 
@@ -57,7 +57,7 @@ func (s *Discord) leave(guild, user string) error {
 		return nil
 	}
 	g.members = slices.DeleteFunc(g.members, func(m *Member) bool { return m.User == user })
-	s.tell(event{kind: "GUILD_MEMBER_REMOVE", guild: g.ID, intents: membersIntent, data: same(object{"guild_id": g.ID, "user": s.userJSON(user)})})
+	s.tell(event{kind: "GUILD_MEMBER_REMOVE", guild: g.ID, intents: membersIntent, data: sameForAll(object{"guild_id": g.ID, "user": s.userJSON(user)})})
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (s *Discord) leave(guild, user string) error {
 // was removed (Discord's documentation, Guild Delete).
 func (s *Discord) removeBot(g *guild) {
 	g.members = slices.DeleteFunc(g.members, func(m *Member) bool { return m.User == s.o.App.UserID })
-	s.tell(event{kind: "GUILD_DELETE", guild: g.ID, intents: guildsIntent, data: same(object{"id": g.ID})})
+	s.tell(event{kind: "GUILD_DELETE", guild: g.ID, intents: guildsIntent, data: sameForAll(object{"id": g.ID})})
 }
 
 // Outage makes a guild unavailable, or available again.
@@ -78,7 +78,7 @@ func (s *Discord) Outage(guild string, down bool) {
 	}
 	g.down = down
 	if down {
-		s.tell(event{kind: "GUILD_DELETE", guild: g.ID, intents: guildsIntent, data: same(object{"id": g.ID, "unavailable": true})})
+		s.tell(event{kind: "GUILD_DELETE", guild: g.ID, intents: guildsIntent, data: sameForAll(object{"id": g.ID, "unavailable": true})})
 		return
 	}
 	s.tellGuild(g)
@@ -131,7 +131,7 @@ func (s *Discord) SetMember(guild, user, nick string, roles ...string) {
 func (s *Discord) tellMember(g *guild, m *Member) {
 	o := s.fullMember(m)
 	o["guild_id"] = g.ID
-	e := event{kind: "GUILD_MEMBER_UPDATE", guild: g.ID, intents: membersIntent, data: same(o)}
+	e := event{kind: "GUILD_MEMBER_UPDATE", guild: g.ID, intents: membersIntent, data: sameForAll(o)}
 	if m.User == s.o.App.UserID {
 		e.intents = 0
 	}
@@ -201,7 +201,7 @@ func (s *Discord) tellThreads(c *channel) {
 			}
 		}
 	}
-	s.tell(event{kind: "THREAD_LIST_SYNC", guild: c.Guild, intents: guildsIntent, data: same(object{
+	s.tell(event{kind: "THREAD_LIST_SYNC", guild: c.Guild, intents: guildsIntent, data: sameForAll(object{
 		"guild_id": c.Guild, "channel_ids": []any{c.ID}, "threads": threads, "members": members,
 	})})
 }

@@ -54,7 +54,7 @@ func (s *Discord) ended(c *Call) {
 func (s *Discord) Calls(operations ...string) []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return fake.Named(s.calls, operations, func(c *Call) string { return c.Operation })
+	return fake.FilterByName(s.calls, operations, func(c *Call) string { return c.Operation })
 }
 
 // ForgetCalls empties what Calls returns, so that a test can count the calls of one
@@ -152,7 +152,7 @@ func (s *Discord) shown(c *channel, which func(*message) bool) []Message {
 func (s *Discord) Events(kinds ...string) []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return fake.Named(s.events, kinds, func(e *Event) string { return e.Type })
+	return fake.FilterByName(s.events, kinds, func(e *Event) string { return e.Type })
 }
 
 // Connections returns how many sockets are open.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Said is a message that somebody posts.
-type Said struct {
+// A PostedMessage is a message that somebody posts.
+type PostedMessage struct {
 	Channel string // a channel, a thread or a direct message
 	User    string // a user's id, or a webhook's
 	Text    string // as Discord writes it: <@…>, <#…>, <:name:id>
@@ -29,27 +29,27 @@ type Said struct {
 
 // Say posts a message and returns its id.
 func (s *Discord) Say(channel, user, text string) string {
-	return s.Post(Said{Channel: channel, User: user, Text: text})
+	return s.Post(PostedMessage{Channel: channel, User: user, Text: text})
 }
 
 // Reply posts a reply to a message, which mentions its author, and returns its id.
 func (s *Discord) Reply(channel, to, user, text string) string {
-	return s.Post(Said{Channel: channel, Reply: to, User: user, Text: text})
+	return s.Post(PostedMessage{Channel: channel, Reply: to, User: user, Text: text})
 }
 
 // Upload posts files and returns the message's id.
 func (s *Discord) Upload(channel, user, text string, files ...File) string {
-	return s.Post(Said{Channel: channel, User: user, Text: text, Files: files})
+	return s.Post(PostedMessage{Channel: channel, User: user, Text: text, Files: files})
 }
 
 // Post posts a message with any of the fields of Said, and returns its id.
-func (s *Discord) Post(d Said) string {
+func (s *Discord) Post(d PostedMessage) string {
 	id, err := s.say(d)
 	check(err)
 	return id
 }
 
-func (s *Discord) say(d Said) (string, error) {
+func (s *Discord) say(d PostedMessage) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.byID[d.Channel]
@@ -68,7 +68,7 @@ func (s *Discord) say(d Said) (string, error) {
 }
 
 // compose makes the message of a Said.
-func (s *Discord) compose(c *channel, d Said) (*message, error) {
+func (s *Discord) compose(c *channel, d PostedMessage) (*message, error) {
 	m := &message{channel: c.ID, author: d.User, content: d.Text, embeds: slices.Clone(d.Embeds), poll: d.Poll, flags: d.Flags, fields: maps.Clone(d.Fields)}
 	if w := s.webhook(d.User); w != nil {
 		m.webhook, m.name = w.ID, cmp.Or(d.Name, w.Name)
@@ -236,7 +236,7 @@ func (s *Discord) forwards(channel, user, from, id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	m, err := s.compose(c, Said{Channel: channel, User: user})
+	m, err := s.compose(c, PostedMessage{Channel: channel, User: user})
 	if err != nil {
 		return "", err
 	}

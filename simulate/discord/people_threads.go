@@ -92,12 +92,12 @@ func (s *Discord) Archive(thread string, on bool) {
 // Open has a person post in a forum: a thread of the title, whose first message, of
 // the same id, is the text. It returns that id.
 func (s *Discord) Open(forum, user, title, text string, files ...File) string {
-	id, err := s.open(Said{Channel: forum, User: user, Text: text, Files: files}, title)
+	id, err := s.open(PostedMessage{Channel: forum, User: user, Text: text, Files: files}, title)
 	check(err)
 	return id
 }
 
-func (s *Discord) open(d Said, title string) (string, error) {
+func (s *Discord) open(d PostedMessage, title string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.byID[d.Channel]
@@ -119,12 +119,12 @@ func (s *Discord) open(d Said, title string) (string, error) {
 // Proxy has a person post, and a webhook of the channel post the same under a name
 // and delete the original, as PluralKit and others do. It returns both ids.
 func (s *Discord) Proxy(channel, user, text, name string) (original, proxied string) {
-	original, proxied, err := s.proxy(Said{Channel: channel, User: user, Text: text}, name)
+	original, proxied, err := s.proxy(PostedMessage{Channel: channel, User: user, Text: text}, name)
 	check(err)
 	return original, proxied
 }
 
-func (s *Discord) proxy(d Said, name string) (original, proxied string, err error) {
+func (s *Discord) proxy(d PostedMessage, name string) (original, proxied string, err error) {
 	if original, err = s.say(d); err != nil {
 		return "", "", err
 	}

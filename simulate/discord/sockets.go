@@ -23,7 +23,7 @@ type socket struct {
 
 	mu    sync.Mutex // guards queue and leave; may be taken while the Discord's is held
 	queue [][]byte
-	leave *closing
+	leave *socketClosing
 	ready chan struct{} // one token when there may be something to do
 
 	// Guarded by the Discord's mutex.
@@ -33,8 +33,8 @@ type socket struct {
 	got     []time.Time
 }
 
-// A closing says how a socket ends once what was queued is sent.
-type closing struct {
+// A socketClosing says how a socket ends once what was queued is sent.
+type socketClosing struct {
 	code int // 0 breaks it without a word
 }
 
@@ -101,7 +101,7 @@ func (c *socket) end(code int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.leave == nil {
-		c.leave = &closing{code}
+		c.leave = &socketClosing{code}
 		c.wake()
 	}
 }
@@ -165,8 +165,8 @@ func (c *socket) put(body []byte) error {
 	return c.conn.WriteMessage(websocket.BinaryMessage, c.zipped.Bytes())
 }
 
-// A received is a frame that a bot sent.
-type received struct {
+// A receivedFrame is a frame that a bot sent.
+type receivedFrame struct {
 	Op *int            `json:"op"`
 	D  json.RawMessage `json:"d"`
 }

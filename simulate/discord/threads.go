@@ -135,7 +135,7 @@ func (s *Discord) enter(c *channel, users ...string) {
 		c.thread.members = append(c.thread.members, threadMember{id, s.o.Now()})
 		if id == s.o.App.UserID {
 			// Who was added to a thread gets it, and it may be new to the bot.
-			s.tell(event{kind: "THREAD_CREATE", guild: c.Guild, intents: guildsIntent, data: same(s.channelJSON(c))})
+			s.tell(event{kind: "THREAD_CREATE", guild: c.Guild, intents: guildsIntent, data: sameForAll(s.channelJSON(c))})
 		}
 		s.tellMembers(c, []any{s.threadMemberJSON(c, id, true)}, nil)
 	}
@@ -162,7 +162,7 @@ func (s *Discord) tellMembers(c *channel, added []any, removed []string) {
 	} else if !s.sees(c, s.o.App.UserID) {
 		return
 	}
-	s.tell(event{kind: "THREAD_MEMBERS_UPDATE", guild: c.Guild, intents: need, data: same(o)})
+	s.tell(event{kind: "THREAD_MEMBERS_UPDATE", guild: c.Guild, intents: need, data: sameForAll(o)})
 }
 
 func (s *Discord) threadMemberJSON(c *channel, user string, full bool) object {

@@ -150,7 +150,7 @@ func (s *Discord) AddRole(r Role) string {
 		check(fmt.Errorf("there is no guild %q", r.Guild))
 	}
 	g.roles = append(g.roles, &r)
-	s.tell(event{kind: "GUILD_ROLE_CREATE", guild: g.ID, intents: guildsIntent, data: same(object{"guild_id": g.ID, "role": roleJSON(g, &r)})})
+	s.tell(event{kind: "GUILD_ROLE_CREATE", guild: g.ID, intents: guildsIntent, data: sameForAll(object{"guild_id": g.ID, "role": roleJSON(g, &r)})})
 	return r.ID
 }
 
@@ -174,7 +174,7 @@ func (s *Discord) addChannel(c Channel) (*channel, error) {
 	c.Members = slices.Clone(c.Members)
 	ch := &channel{Channel: c}
 	s.put(ch)
-	s.tell(event{kind: "CHANNEL_CREATE", guild: c.Guild, intents: guildsIntent, data: same(s.eventJSON(ch))})
+	s.tell(event{kind: "CHANNEL_CREATE", guild: c.Guild, intents: guildsIntent, data: sameForAll(s.eventJSON(ch))})
 	return ch, nil
 }
 

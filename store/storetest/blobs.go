@@ -10,9 +10,9 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// sharing returns said(n) with files.
-func sharing(n int, files ...earshot.ArtifactID) earshot.Message {
-	m := said(n, "look")
+// withSharedFiles returns said(n) with files.
+func withSharedFiles(n int, files ...earshot.ArtifactID) earshot.Message {
+	m := plainMessage(n, "look")
 	m.Files = []earshot.File{}
 	for _, id := range files {
 		m.Files = append(m.Files, earshot.File{ID: id, Name: "shot.png", Type: "image/png"})
@@ -27,7 +27,7 @@ func blobOf(hash string) earshot.Blob {
 // keep puts the blob of a file of message n.
 func (s *suite) keep(n int, id earshot.ArtifactID, hash string) {
 	s.Helper()
-	s.check(s.PutBlob(s.Context(), s.scope, said(n, "").ID, id, blobOf(hash)))
+	s.check(s.PutBlob(s.Context(), s.scope, plainMessage(n, "").ID, id, blobOf(hash)))
 }
 
 // kept returns those of hashes whose blobs are stored.
@@ -47,7 +47,7 @@ func (s *suite) kept(hashes ...string) []string {
 
 var blobCases = []testCase{
 	{"a blob comes back byte for byte, also an empty one", func(s *suite) {
-		s.record(sharing(1, "F1", "F2"))
+		s.record(withSharedFiles(1, "F1", "F2"))
 		s.keep(1, "F1", "aa")
 		got, err := s.Blob(s.Context(), s.scope, "aa")
 		s.check(err)
@@ -68,7 +68,7 @@ var blobCases = []testCase{
 		}
 	}},
 	{"the blob of a file is found by the file's id", func(s *suite) {
-		s.record(sharing(1, "F1", "F2"), sharing(2, "F1"))
+		s.record(withSharedFiles(1, "F1", "F2"), withSharedFiles(2, "F1"))
 		find := func(id earshot.ArtifactID) (string, error) {
 			b, err := s.FileBlob(s.Context(), s.scope, id)
 			return b.SHA256, err
@@ -92,7 +92,7 @@ var blobCases = []testCase{
 		}
 	}},
 	{"a blob needs a hash, a file of a message that is stored, and room", func(s *suite) {
-		s.record(sharing(1, "F1"), sharing(2, "F1"), tombstone(2), tombstone(3))
+		s.record(withSharedFiles(1, "F1"), withSharedFiles(2, "F1"), tombstone(2), tombstone(3))
 		for name, c := range map[string]struct {
 			of   earshot.MessageID
 			id   earshot.ArtifactID
@@ -118,7 +118,7 @@ var blobCases = []testCase{
 		s.equal("kept", s.kept("aa", ""), []string{})
 	}},
 	{"a blob that is put again stays as it is", func(s *suite) {
-		s.record(sharing(1, "F1"), sharing(2, "F9"))
+		s.record(withSharedFiles(1, "F1"), withSharedFiles(2, "F9"))
 		s.keep(1, "F1", "aa")
 		other := blobOf("aa")
 		other.Name, other.Data = "other", []byte("scaled in another way")
@@ -129,13 +129,13 @@ var blobCases = []testCase{
 		s.equal("blob", got, blobOf("aa"))
 	}},
 	{"a blob is of one channel", func(s *suite) {
-		s.record(sharing(1, "F1"))
+		s.record(withSharedFiles(1, "F1"))
 		s.keep(1, "F1", "aa")
 		for _, other := range s.neighbours() {
 			s.equal("elsewhere", other.kept("aa"), []string{})
 		}
 		for _, other := range s.neighbours() {
-			other.record(sharing(1, "F1"))
+			other.record(withSharedFiles(1, "F1"))
 			b := blobOf("aa")
 			b.Name = fmt.Sprint(other.scope)
 			s.check(s.PutBlob(s.Context(), other.scope, "m1", "F1", b))
@@ -149,23 +149,23 @@ var blobCases = []testCase{
 		}
 	}},
 	{"a blob goes with the last message that it was put for", func(s *suite) {
-		s.record(sharing(1, "F1", "F2"), sharing(2, "F1"), sharing(3, "F3"))
+		s.record(withSharedFiles(1, "F1", "F2"), withSharedFiles(2, "F1"), withSharedFiles(3, "F3"))
 		s.keep(1, "F1", "aa")
 		s.keep(1, "F2", "bb")
 		s.keep(2, "F1", "aa")
 		s.keep(3, "F3", "cc")
 		s.record(tombstone(1))
 		s.equal("after one of two", s.kept("aa", "bb", "cc"), []string{"aa", "cc"})
-		s.accept(deletion(2, "canary"))
+		s.accept(deletionOf(2, "canary"))
 		s.equal("after the last", s.kept("aa", "bb", "cc"), []string{"cc"})
-		s.record(sharing(4, "F1"))
+		s.record(withSharedFiles(4, "F1"))
 		s.keep(4, "F1", "aa")
 		s.equal("put again", s.kept("aa"), []string{"aa"})
 		s.record(tombstone(3), tombstone(4))
 		s.equal("of several at once", s.kept("aa", "cc"), []string{})
 	}},
 	{"a blob goes when the newest revision has no such file", func(s *suite) {
-		s.record(sharing(1, "F1", "F2"), sharing(2, "F1"))
+		s.record(withSharedFiles(1, "F1", "F2"), withSharedFiles(2, "F1"))
 		for _, put := range []struct {
 			n    int
 			id   earshot.ArtifactID
@@ -174,23 +174,23 @@ var blobCases = []testCase{
 			s.keep(put.n, put.id, put.hash)
 		}
 		all := []string{"aa", "bb", "cc"}
-		untold := said(1, "look")
+		untold := plainMessage(1, "look")
 		s.record(untold)
 		s.equal("a copy that tells nothing of files", s.kept(all...), all)
-		edit := sharing(1, "F2", "F3")
-		edit.Edited = second(5)
-		old := sharing(1)
-		old.Edited = second(3)
+		edit := withSharedFiles(1, "F2", "F3")
+		edit.Edited = timeAt(5)
+		old := withSharedFiles(1)
+		old.Edited = timeAt(3)
 		s.record(edit, old)
 		s.equal("an edit", s.kept(all...), all[1:])
 		wantError(s.T, s.PutBlob(s.Context(), s.scope, "m1", "F1", blobOf("aa")), earshot.ErrNotFound)
-		gone := sharing(1, "F3")
-		gone.Edited = second(5)
+		gone := withSharedFiles(1, "F3")
+		gone.Edited = timeAt(5)
 		s.record(gone)
 		s.equal("files that come and go without a revision", s.kept(all...), all[2:])
 	}},
 	{"a file whose content has changed keeps the new one", func(s *suite) {
-		s.record(sharing(1, "F1"), sharing(2, "F1"))
+		s.record(withSharedFiles(1, "F1"), withSharedFiles(2, "F1"))
 		s.keep(1, "F1", "aa")
 		s.keep(2, "F1", "aa")
 		s.keep(1, "F1", "bb")
@@ -203,7 +203,7 @@ var blobCases = []testCase{
 			s.Skip("a channel's whole share of bytes takes long under the race detector")
 		}
 		const least = 4 << 10 // what a small blob counts as
-		s.record(sharing(1, "F1", "F2", "F3", "F4", "F5"), sharing(2, "F1"))
+		s.record(withSharedFiles(1, "F1", "F2", "F3", "F4", "F5"), withSharedFiles(2, "F1"))
 		s.keep(1, "F1", "aa")
 		s.keep(1, "F2", "bb")
 		s.keep(1, "F3", "cc")
@@ -221,11 +221,11 @@ var blobCases = []testCase{
 		s.equal("after a deletion there is room", s.kept(all...), []string{"aa"})
 	}},
 	{"old blobs are pruned with the turns", func(s *suite) {
-		s.record(sharing(1, "F1"))
+		s.record(withSharedFiles(1, "F1"))
 		s.keep(1, "F1", "aa")
 		other := &suite{T: s.T, Store: s.Store, scope: s.scope}
 		other.scope.Channel = "C2"
-		other.record(sharing(1, "F1"))
+		other.record(withSharedFiles(1, "F1"))
 		other.keep(1, "F1", "aa")
 		s.equal("none is older", s.prune(earshot.TimeOf(time.Now().Add(-time.Hour))), 0)
 		s.equal("kept", s.kept("aa"), []string{"aa"})
@@ -237,16 +237,16 @@ var blobCases = []testCase{
 	{"blobs that are put concurrently are stored once, and none outlives its message", func(s *suite) {
 		const messages, each = 8, 6
 		for n := range messages {
-			s.record(sharing(n, "F1", "F2"))
+			s.record(withSharedFiles(n, "F1", "F2"))
 		}
-		errs := together(messages*each, func(i int) error {
+		errs := runTogether(messages*each, func(i int) error {
 			n := i % messages
 			if i/messages == each/2 && n%2 == 0 {
 				_, err := s.Record(s.Context(), s.scope, tombstone(n))
 				return err
 			}
-			err := errors.Join(s.PutBlob(s.Context(), s.scope, said(n, "").ID, "F1", blobOf("shared")),
-				s.PutBlob(s.Context(), s.scope, said(n, "").ID, "F2", blobOf(fmt.Sprint("own ", n))))
+			err := errors.Join(s.PutBlob(s.Context(), s.scope, plainMessage(n, "").ID, "F1", blobOf("shared")),
+				s.PutBlob(s.Context(), s.scope, plainMessage(n, "").ID, "F2", blobOf(fmt.Sprint("own ", n))))
 			if n%2 == 0 && errors.Is(err, earshot.ErrNotFound) {
 				return nil
 			}

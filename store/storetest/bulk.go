@@ -32,16 +32,16 @@ var bulkCases = []testCase{
 		b := s.bulk()
 		other := s.scope
 		other.Channel = "C2"
-		s.record(said(1, "known"))
-		edited := said(2, "edited")
-		edited.Edited = second(3)
+		s.record(plainMessage(1, "known"))
+		edited := plainMessage(2, "edited")
+		edited.Edited = timeAt(3)
 		out, err := b.RecordBatches(s.Context(),
-			earshot.Batch{Scope: s.scope, Messages: []earshot.Message{said(1, "known"), said(2, "b")}},
-			earshot.Batch{Scope: other, Messages: []earshot.Message{said(7, "in the other")}},
+			earshot.Batch{Scope: s.scope, Messages: []earshot.Message{plainMessage(1, "known"), plainMessage(2, "b")}},
+			earshot.Batch{Scope: other, Messages: []earshot.Message{plainMessage(7, "in the other")}},
 			earshot.Batch{Scope: other},
 			earshot.Batch{Scope: s.scope, Messages: []earshot.Message{edited}})
 		s.check(err)
-		s.equal("outcomes", out, [][]earshot.Recorded{
+		s.equal("outcomes", out, [][]earshot.RecordResult{
 			{{ID: "m1", Change: earshot.Same, Seq: 1}, {ID: "m2", Change: earshot.New, Seq: 2}},
 			{{ID: "m7", Change: earshot.New, Seq: 1}},
 			{},
@@ -52,12 +52,12 @@ var bulkCases = []testCase{
 	{"a batch that is larger than one transaction is recorded whole", func(s *suite) {
 		var list []earshot.Message
 		for i := range 500 {
-			list = append(list, said(i+1, "text"))
+			list = append(list, plainMessage(i+1, "text"))
 		}
 		out, err := s.bulk().RecordBatches(s.Context(), earshot.Batch{Scope: s.scope, Messages: list})
 		s.check(err)
 		for i, r := range out[0] {
-			if want := (earshot.Recorded{ID: list[i].ID, Change: earshot.New, Seq: int64(i + 1)}); r != want {
+			if want := (earshot.RecordResult{ID: list[i].ID, Change: earshot.New, Seq: int64(i + 1)}); r != want {
 				s.Fatalf("outcome %d: got %v, want %v", i, r, want)
 			}
 		}
@@ -65,13 +65,13 @@ var bulkCases = []testCase{
 	{"one invalid batch refuses all", func(s *suite) {
 		b := s.bulk()
 		_, err := b.RecordBatches(s.Context(),
-			earshot.Batch{Scope: s.scope, Messages: []earshot.Message{said(1, "a")}},
+			earshot.Batch{Scope: s.scope, Messages: []earshot.Message{plainMessage(1, "a")}},
 			earshot.Batch{Scope: s.scope, Messages: []earshot.Message{{ID: "m2"}}})
 		wantError(s.T, err, earshot.ErrInvalid)
 		if !strings.Contains(err.Error(), "batches[1].messages[0]") {
 			s.Errorf("got %q, want it to name the message by its batch and its place there", err)
 		}
-		_, err = b.RecordBatches(s.Context(), earshot.Batch{Messages: []earshot.Message{said(1, "a")}})
+		_, err = b.RecordBatches(s.Context(), earshot.Batch{Messages: []earshot.Message{plainMessage(1, "a")}})
 		wantError(s.T, err, earshot.ErrInvalid)
 		wantError(s.T, b.PutChannels(s.Context(), earshot.Channel{Platform: earshot.Slack, ID: "C8"}, earshot.Channel{}), earshot.ErrInvalid)
 		got, err := s.Channels(s.Context())

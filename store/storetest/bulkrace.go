@@ -13,16 +13,16 @@ var bulkRaceCases = []testCase{
 	{"concurrent bulk work, events, reactions, deletions and erasure leave every count right", func(s *suite) {
 		b := s.bulk()
 		const channels = 4
-		rounds := scaled(12, 3)
+		rounds := sizeUnderRace(12, 3)
 		scopeOf := func(n int) earshot.Scope {
 			scope := s.scope
 			scope.Channel = earshot.ChannelID(fmt.Sprintf("C%d", n%channels))
 			return scope
 		}
 		text := func(i int) earshot.Message {
-			m := said(i, fmt.Sprintf("text %d", i))
+			m := plainMessage(i, fmt.Sprintf("text %d", i))
 			if i%3 == 1 {
-				m.Thread = said(i-1, "").ID
+				m.Thread = plainMessage(i-1, "").ID
 			}
 			return m
 		}
@@ -53,7 +53,7 @@ var bulkRaceCases = []testCase{
 			}
 			return nil
 		}
-		errs := together(6, func(w int) error {
+		errs := runTogether(6, func(w int) error {
 			if w < 2 {
 				return bulk(w)
 			}
@@ -63,9 +63,9 @@ var bulkRaceCases = []testCase{
 				switch w {
 				case 2:
 					ask := earshot.ConversationID{Agent: "a", Scope: at, Name: "x"}
-					_, err = s.Accept(s.Context(), at, earshot.Event{Delivery: fmt.Sprint("d", r), Message: text(id), Received: second(r + 1), Raw: []byte("raw")}, &ask)
+					_, err = s.Accept(s.Context(), at, earshot.Event{Delivery: fmt.Sprint("d", r), Message: text(id), Received: timeAt(r + 1), Raw: []byte("raw")}, &ask)
 				case 3:
-					_, err = s.React(s.Context(), at, earshot.Reacted{Message: text(id).ID, Emoji: "eyes", Author: "U1", At: second(r + 1)})
+					_, err = s.React(s.Context(), at, earshot.ReactionEvent{Message: text(id).ID, Emoji: "eyes", Author: "U1", At: timeAt(r + 1)})
 					if errors.Is(err, earshot.ErrNotFound) {
 						err = nil
 					}

@@ -25,13 +25,13 @@ var channelCases = []testCase{
 		got, err := s.Channels(s.Context())
 		s.check(err)
 		s.equal("channels", got, []earshot.ChannelInfo{
-			{Channel: general, Messages: 8, Threads: 2, First: second(1), Last: second(20)}, {Channel: empty}})
+			{Channel: general, Messages: 8, Threads: 2, First: timeAt(1), Last: timeAt(20)}, {Channel: empty}})
 		general.Name = "zz"
 		s.check(s.PutChannel(s.Context(), general))
 		got, err = s.Channels(s.Context())
 		s.check(err)
 		s.equal("renamed", got, []earshot.ChannelInfo{
-			{Channel: empty}, {Channel: general, Messages: 8, Threads: 2, First: second(1), Last: second(20)}})
+			{Channel: empty}, {Channel: general, Messages: 8, Threads: 2, First: timeAt(1), Last: timeAt(20)}})
 	}},
 	{"channels are found by what they are asked for", func(s *suite) {
 		put := func(p earshot.Platform, w earshot.WorkspaceID, id earshot.ChannelID, name string) {
@@ -89,7 +89,7 @@ var channelCases = []testCase{
 	{"one channel is known by its scope", func(s *suite) {
 		_, err := s.Channel(s.Context(), s.scope)
 		wantError(s.T, err, earshot.ErrNotFound)
-		s.record(said(1, "x"))
+		s.record(plainMessage(1, "x"))
 		bare := earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "C1"}
 		for _, want := range []earshot.Channel{
 			bare,
@@ -113,7 +113,7 @@ var channelCases = []testCase{
 			s.check(err)
 			return got[0].Threads
 		}
-		s.record(said(1, "root"), reply(2, "m1", "a"), reply(3, "m1", "b"))
+		s.record(plainMessage(1, "root"), reply(2, "m1", "a"), reply(3, "m1", "b"))
 		s.equal("with two", threads(), 1)
 		s.record(tombstone(2))
 		s.equal("with one", threads(), 1)
@@ -123,11 +123,11 @@ var channelCases = []testCase{
 		s.equal("with one again", threads(), 1)
 	}},
 	{"a channel that was only recorded in is listed too", func(s *suite) {
-		s.record(said(1, "x"))
+		s.record(plainMessage(1, "x"))
 		got, err := s.Channels(s.Context())
 		s.check(err)
 		s.equal("channels", got, []earshot.ChannelInfo{{
-			Channel: earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "C1"}, Messages: 1, First: second(1), Last: second(1)}})
+			Channel: earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "C1"}, Messages: 1, First: timeAt(1), Last: timeAt(1)}})
 	}},
 	{"authors are a workspace's, by id", func(s *suite) {
 		a, b := earshot.Author{ID: "U2", Name: "Bob", Kind: earshot.Human}, earshot.Author{ID: "B1", Name: "CI", Kind: earshot.Bot}
@@ -192,33 +192,33 @@ var channelCases = []testCase{
 		s.equal("many", ask(many...), all[9:])
 	}},
 	{"an author's new name changes no message", func(s *suite) {
-		s.record(said(1, "x"))
+		s.record(plainMessage(1, "x"))
 		s.check(s.PutAuthors(s.Context(), earshot.Slack, "T1", earshot.Author{ID: "U1", Name: "Renamed"}))
 		s.equal("author", s.message("m1").Author, earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human})
 	}},
 	{"coverage is kept by thread, from and to", func(s *suite) {
 		put := func(c earshot.Coverage) { s.Helper(); s.check(s.PutCoverage(s.Context(), s.scope, c)) }
 		put(earshot.Coverage{Thread: "m2", State: earshot.Missing, Why: "429"})
-		put(earshot.Coverage{To: second(5), State: earshot.Missing, Why: "no scope"})
-		put(earshot.Coverage{From: second(1), To: second(5), State: earshot.Stale})
+		put(earshot.Coverage{To: timeAt(5), State: earshot.Missing, Why: "no scope"})
+		put(earshot.Coverage{From: timeAt(1), To: timeAt(5), State: earshot.Stale})
 		put(earshot.Coverage{Thread: "m2", State: earshot.Known})
 		got, err := s.Coverage(s.Context(), s.scope)
 		s.check(err)
 		s.equal("coverage", got, []earshot.Coverage{
-			{To: second(5), State: earshot.Missing, Why: "no scope"},
-			{From: second(1), To: second(5), State: earshot.Stale},
+			{To: timeAt(5), State: earshot.Missing, Why: "no scope"},
+			{From: timeAt(1), To: timeAt(5), State: earshot.Stale},
 			{Thread: "m2", State: earshot.Known},
 		})
 		s.check(s.PutCoverage(s.Context(), s.scope,
-			earshot.Coverage{To: second(4), State: earshot.Missing, Why: "no scope"},
-			earshot.Coverage{To: second(5)}, earshot.Coverage{Thread: "m2"}, earshot.Coverage{Thread: "m3"}))
+			earshot.Coverage{To: timeAt(4), State: earshot.Missing, Why: "no scope"},
+			earshot.Coverage{To: timeAt(5)}, earshot.Coverage{Thread: "m2"}, earshot.Coverage{Thread: "m3"}))
 		got, err = s.Coverage(s.Context(), s.scope)
 		s.check(err)
 		s.equal("coverage after a stretch became shorter", got, []earshot.Coverage{
-			{To: second(4), State: earshot.Missing, Why: "no scope"},
-			{From: second(1), To: second(5), State: earshot.Stale},
+			{To: timeAt(4), State: earshot.Missing, Why: "no scope"},
+			{From: timeAt(1), To: timeAt(5), State: earshot.Stale},
 		})
-		wantError(s.T, s.PutCoverage(s.Context(), s.scope, earshot.Coverage{To: second(9), State: earshot.Known}, earshot.Coverage{State: "perhaps"}), earshot.ErrInvalid)
+		wantError(s.T, s.PutCoverage(s.Context(), s.scope, earshot.Coverage{To: timeAt(9), State: earshot.Known}, earshot.Coverage{State: "perhaps"}), earshot.ErrInvalid)
 		again, err := s.Coverage(s.Context(), s.scope)
 		s.check(err)
 		s.equal("coverage after a call that was refused", again, got)
@@ -228,9 +228,9 @@ var channelCases = []testCase{
 		told.Workspace += "-0"
 		for _, scope := range []earshot.Scope{s.scope, told} {
 			s.check(s.PutCoverage(s.Context(), scope,
-				earshot.Coverage{From: second(7), State: earshot.Known, Why: "told"}, earshot.Coverage{From: second(8), State: earshot.Known, Why: "told"},
-				earshot.Coverage{From: second(6), To: second(7), State: earshot.Known, Why: "not to the end"}, earshot.Coverage{From: second(5), State: earshot.Missing, Why: "not known"},
-				earshot.Coverage{Thread: "m2", From: second(7), State: earshot.Known, Why: "of a thread"}))
+				earshot.Coverage{From: timeAt(7), State: earshot.Known, Why: "told"}, earshot.Coverage{From: timeAt(8), State: earshot.Known, Why: "told"},
+				earshot.Coverage{From: timeAt(6), To: timeAt(7), State: earshot.Known, Why: "not to the end"}, earshot.Coverage{From: timeAt(5), State: earshot.Missing, Why: "not known"},
+				earshot.Coverage{Thread: "m2", From: timeAt(7), State: earshot.Known, Why: "of a thread"}))
 		}
 		for why, want := range map[string][]earshot.Scope{"told": {s.scope, told}, "": nil, "not to the end": nil, "not known": nil, "of a thread": nil, "%": nil} {
 			got, err := s.Covered(s.Context(), why)

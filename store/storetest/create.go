@@ -78,7 +78,7 @@ var createCases = []testCase{
 	{"100 concurrent calls with one key create one conversation", func(s *suite) {
 		results := make([]earshot.Conversation, 100)
 		made := make([]bool, 100)
-		errs := together(len(results), func(i int) (err error) {
+		errs := runTogether(len(results), func(i int) (err error) {
 			id := s.conversation(fmt.Sprint("c", i))
 			id.Scope.Channel = earshot.ChannelID(fmt.Sprint("C", i%7))
 			results[i], made[i], err = s.CreateConversation(s.Context(), earshot.Conversation{ID: id, About: canaryAbout(fmt.Sprint(i)), Metadata: map[string]string{"n": fmt.Sprint(i)}}, "k")
@@ -103,7 +103,7 @@ var createCases = []testCase{
 		for n := range 20 {
 			s.opened(fmt.Sprint("c", n), "")
 		}
-		errs := together(patches, func(i int) error {
+		errs := runTogether(patches, func(i int) error {
 			_, err := s.MergeMetadata(s.Context(), s.conversation(fmt.Sprint("c", i%20)), map[string]*string{fmt.Sprint("k", i/20): to(fmt.Sprint(i))})
 			return err
 		})
@@ -120,14 +120,14 @@ var createCases = []testCase{
 	}},
 	{"what is said of a conversation goes with the message that it quotes", func(s *suite) {
 		const secret = "the zebracanary files are under the mat"
-		s.record(said(50, secret))
+		s.record(plainMessage(50, secret))
 		about := earshot.About{Title: "Where the zebracanary files are", Client: "web", Owner: "U1", Tags: []string{"zebracanary", "stays"}}
 		s.create("m51", "", about, map[string]string{"what": secret, "other": "stays"})
 		s.replied(51, "m51", "they are there", "m50")
 		s.create("m53", "", about, nil) // which only a draft has read
 		d := s.draft(53, "m53", 0)
 		d.Prompt.Shows = append(d.Prompt.Shows, "m50")
-		s.record(said(53, "question"))
+		s.record(plainMessage(53, "question"))
 		s.opens(d)
 		s.equal("before", s.aboutOf("m51"), about)
 		s.record(tombstone(50))
@@ -138,7 +138,7 @@ var createCases = []testCase{
 	}},
 	{"what is said of a conversation goes with the person", func(s *suite) {
 		s.check(s.PutAuthors(s.Context(), s.scope.Platform, s.scope.Workspace, earshot.Author{ID: "U2", Name: "Bea", FullName: "Bea Canary", Kind: earshot.Human}))
-		s.record(by(1, "U2", "Bea", "hello"))
+		s.record(messageBy(1, "U2", "Bea", "hello"))
 		s.create("m1", "", earshot.About{Title: "Talk with bea canary", Client: "web", Owner: "U2", Tags: []string{"bea", "stays"}}, map[string]string{"who": "U2", "other": "stays"})
 		elsewhere := s.conversation("top")
 		elsewhere.Scope.Channel = "c_nobody_spoke_here"
@@ -167,7 +167,7 @@ var createCases = []testCase{
 	}},
 	{"what is said of a conversation goes with the channel", func(s *suite) {
 		s.create("m1", "k1", canaryAbout("aboutcanary"), nil)
-		s.record(said(1, "x"))
+		s.record(plainMessage(1, "x"))
 		s.erased(s.ofChannel())
 		s.without("aboutcanary")
 		s.create("m2", "k1", canaryAbout("aboutcanary"), nil)

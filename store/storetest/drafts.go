@@ -15,19 +15,19 @@ import (
 func (s *suite) draft(n int, conversation string, turns int) earshot.Draft {
 	t := turn(n, fmt.Sprint("draft ", n))
 	t.Answer.Replies, t.Usage, t.Time, t.Session = nil, earshot.Usage{}, 0, t.Session[:1]
-	t.Shown, t.Ledger = []earshot.Shown{{ID: t.Answer.Anchor}}, t.Ledger[:0]
+	t.Shown, t.Ledger = []earshot.ShownRevision{{ID: t.Answer.Anchor}}, t.Ledger[:0]
 	t.Metadata = map[string]*string{"draft": to(fmt.Sprint(n)), "old": nil}
 	p := prompt(n, t.Answer.Anchor)
 	return earshot.Draft{
 		Conversation: s.conversation(conversation), Anchor: t.Answer.Anchor, Opener: "key 1", Asked: []byte(`{"budget":1}`),
-		Opened: second(n), Expires: second(1000), Turns: turns, Prompt: p, Turn: t,
+		Opened: timeAt(n), Expires: timeAt(1000), Turns: turns, Prompt: p, Turn: t,
 	}
 }
 
 // drafted records message n and opens its draft.
 func (s *suite) drafted(n int, conversation string, turns int) earshot.Draft {
 	s.Helper()
-	s.record(said(n, fmt.Sprint("question ", n)))
+	s.record(plainMessage(n, fmt.Sprint("question ", n)))
 	return s.opens(s.draft(n, conversation, turns))
 }
 
@@ -45,9 +45,9 @@ func (s *suite) opens(d earshot.Draft) earshot.Draft {
 
 // replies returns what commits a draft, with the agent's message rN.
 func replies(d earshot.Draft, text string) (earshot.Turn, earshot.Message) {
-	m := earshot.Message{ID: "r" + d.Anchor, Time: second(900), Author: earshot.Author{ID: "UBOT", Kind: earshot.Bot}, Text: text}
+	m := earshot.Message{ID: "r" + d.Anchor, Time: timeAt(900), Author: earshot.Author{ID: "UBOT", Kind: earshot.Bot}, Text: text}
 	t := d.Turn
-	t.Answer.Replies, t.Usage, t.Time = []earshot.MessageID{m.ID}, earshot.Usage{Input: 5, Output: 6}, second(900)
+	t.Answer.Replies, t.Usage, t.Time = []earshot.MessageID{m.ID}, earshot.Usage{Input: 5, Output: 6}, timeAt(900)
 	t.Session = append(slices.Clone(t.Session), earshot.SessionEntry{Role: earshot.Assistant, Text: text})
 	return t, m
 }
@@ -56,7 +56,7 @@ func replies(d earshot.Draft, text string) (earshot.Turn, earshot.Message) {
 func (s *suite) commits(d earshot.Draft, text string) (earshot.Draft, error) {
 	s.Helper()
 	t, m := replies(d, text)
-	return s.CommitDraft(s.Context(), d.ID, t, second(500), m)
+	return s.CommitDraft(s.Context(), d.ID, t, timeAt(500), m)
 }
 
 // stateOf returns the state of a draft and which contents it has.
@@ -108,7 +108,7 @@ var draftCases = []testCase{
 		d := s.drafted(2, "m1", 0)
 		other := s.drafted(3, "m3", 0)
 		s.asked(1, "m1")
-		lease, turns := s.claim("me", second(10))
+		lease, turns := s.claim("me", timeAt(10))
 		before := s.whatever("m1")
 		_, err := s.commits(d, "too soon")
 		wantError(s.T, err, earshot.ErrConflict)
@@ -138,14 +138,14 @@ var draftCases = []testCase{
 				s.check(err)
 			}
 		}
-		held("while it is open", second(999), &earshot.Claimed{Turn: first.ID, Until: second(1000)})
-		held("at its last instant", second(1000), &earshot.Claimed{Turn: first.ID, Until: second(1000)})
-		held("after it", second(1000)+1, nil)
-		d, err := s.RenewDraft(s.Context(), first.ID, second(998), second(2000), false)
+		held("while it is open", timeAt(999), &earshot.Claimed{Turn: first.ID, Until: timeAt(1000)})
+		held("at its last instant", timeAt(1000), &earshot.Claimed{Turn: first.ID, Until: timeAt(1000)})
+		held("after it", timeAt(1000)+1, nil)
+		d, err := s.RenewDraft(s.Context(), first.ID, timeAt(998), timeAt(2000), false)
 		s.check(err)
-		s.equal("the renewed one", []earshot.Time{d.Expires, d.Posting}, []earshot.Time{second(2000), 0})
+		s.equal("the renewed one", []earshot.Time{d.Expires, d.Posting}, []earshot.Time{timeAt(2000), 0})
 		s.equal("stays whole", s.stateOf(first.ID), fullDraft)
-		held("after it was renewed", second(1500), &earshot.Claimed{Turn: first.ID, Until: second(2000)})
+		held("after it was renewed", timeAt(1500), &earshot.Claimed{Turn: first.ID, Until: timeAt(2000)})
 		other := s.draft(1, "elsewhere", 0)
 		_, err = s.OpenDraft(s.Context(), other)
 		wantClaimed(s.T, err, first.ID, false)
@@ -156,43 +156,43 @@ var draftCases = []testCase{
 			s.Errorf("the holder commits: %v", err)
 		}
 		again.Turns = 1
-		held("after the commit", second(5000), &earshot.Claimed{Turn: first.ID, Answered: true})
+		held("after the commit", timeAt(5000), &earshot.Claimed{Turn: first.ID, Answered: true})
 	}},
 	{"a draft that is aborted gives its claim up", func(s *suite) {
 		first := s.drafted(1, "m1", 0)
 		_, err := s.AbortDraft(s.Context(), first.ID)
 		s.check(err)
 		s.opens(s.draft(1, "m1", 0))
-		d, err := s.RenewDraft(s.Context(), first.ID, second(1), second(2000), true)
+		d, err := s.RenewDraft(s.Context(), first.ID, timeAt(1), timeAt(2000), true)
 		s.check(err)
-		s.equal("renewing it changes nothing", []any{d.State, d.Expires, d.Posting}, []any{earshot.DraftAborted, second(1000), earshot.Time(0)})
+		s.equal("renewing it changes nothing", []any{d.State, d.Expires, d.Posting}, []any{earshot.DraftAborted, timeAt(1000), earshot.Time(0)})
 	}},
 	{"a claim that ran out is renewed unless somebody else took it", func(s *suite) {
 		first := s.drafted(1, "m1", 0)
-		d, err := s.RenewDraft(s.Context(), first.ID, second(1100), second(1200), true)
+		d, err := s.RenewDraft(s.Context(), first.ID, timeAt(1100), timeAt(1200), true)
 		s.check(err)
-		s.equal("revived", []earshot.Time{d.Expires, d.Posting}, []earshot.Time{second(1200), second(1100)})
-		d, err = s.RenewDraft(s.Context(), first.ID, second(1150), second(1210), true)
+		s.equal("revived", []earshot.Time{d.Expires, d.Posting}, []earshot.Time{timeAt(1200), timeAt(1100)})
+		d, err = s.RenewDraft(s.Context(), first.ID, timeAt(1150), timeAt(1210), true)
 		s.check(err)
-		s.equal("says when it first was about to post", d.Posting, second(1100))
+		s.equal("says when it first was about to post", d.Posting, timeAt(1100))
 		next := s.draft(1, "m1", 0)
-		next.Opened, next.Expires = second(1300), second(1400)
+		next.Opened, next.Expires = timeAt(1300), timeAt(1400)
 		next = s.opens(next)
-		_, err = s.RenewDraft(s.Context(), first.ID, second(1301), second(1500), false)
+		_, err = s.RenewDraft(s.Context(), first.ID, timeAt(1301), timeAt(1500), false)
 		wantClaimed(s.T, err, next.ID, false)
 		last, err := s.LastDraft(s.Context(), next.Conversation, next.Anchor, next.ID, true)
 		s.check(err)
-		s.equal("the one before", []any{last.ID, last.Posting, last.Turn.Session, len(last.Prompt.Input)}, []any{first.ID, second(1100), []earshot.SessionEntry(nil), 0})
+		s.equal("the one before", []any{last.ID, last.Posting, last.Turn.Session, len(last.Prompt.Input)}, []any{first.ID, timeAt(1100), []earshot.SessionEntry(nil), 0})
 		_, err = s.LastDraft(s.Context(), next.Conversation, "other", 0, false)
 		wantError(s.T, err, earshot.ErrNotFound)
 		_, err = s.LastDraft(s.Context(), next.Conversation, next.Anchor, first.ID, true)
 		wantError(s.T, err, earshot.ErrNotFound)
-		_, err = s.RenewDraft(s.Context(), 1000, second(1), second(2), false)
+		_, err = s.RenewDraft(s.Context(), 1000, timeAt(1), timeAt(2), false)
 		wantError(s.T, err, earshot.ErrNotFound)
 	}},
 	{"a draft in place of another has its claim, and says that it was about to post", func(s *suite) {
 		first := s.drafted(1, "m1", 0)
-		_, err := s.RenewDraft(s.Context(), first.ID, second(1), second(1000), true)
+		_, err := s.RenewDraft(s.Context(), first.ID, timeAt(1), timeAt(1000), true)
 		s.check(err)
 		inPlace := s.draft(1, "m1", 0)
 		inPlace.Replaces = first.ID
@@ -209,7 +209,7 @@ var draftCases = []testCase{
 		}
 		s.equal("what was refused changes nothing", s.stateOf(first.ID), fullDraft)
 		anew := s.opens(inPlace)
-		s.equal("is about to post", []any{anew.Posting, anew.Replaces}, []any{second(1), earshot.TurnID(0)})
+		s.equal("is about to post", []any{anew.Posting, anew.Replaces}, []any{timeAt(1), earshot.TurnID(0)})
 		s.equal("the one before", s.stateOf(first.ID), []string{"aborted"})
 		_, err = s.OpenDraft(s.Context(), s.draft(1, "m1", 0))
 		wantClaimed(s.T, err, anew.ID, false)
@@ -220,7 +220,7 @@ var draftCases = []testCase{
 		s.equal("whoever comes next is told of", last.ID, anew.ID)
 	}},
 	{"the open drafts of an opener are listed, also expired ones", func(s *suite) {
-		s.record(said(1, "question 1"), said(2, "question 2"), said(3, "question 3"))
+		s.record(plainMessage(1, "question 1"), plainMessage(2, "question 2"), plainMessage(3, "question 3"))
 		one, two := s.opens(s.draft(1, "m1", 0)), s.opens(s.draft(2, "m2", 0))
 		other := s.draft(3, "m3", 0)
 		other.Opener = "key 2"
@@ -256,7 +256,7 @@ var draftCases = []testCase{
 			t, m := replies(d, fmt.Sprint("again ", n))
 			m.ID = earshot.MessageID(fmt.Sprint("again", n))
 			t.Answer.Replies = []earshot.MessageID{m.ID}
-			done, err := s.CommitDraft(s.Context(), d.ID, t, second(500), m)
+			done, err := s.CommitDraft(s.Context(), d.ID, t, timeAt(500), m)
 			s.check(err)
 			q, err := s.QueuedTurn(s.Context(), done.ID)
 			s.check(err)
@@ -269,7 +269,7 @@ var draftCases = []testCase{
 		wantClaimed(s.T, err, first.ID, true)
 	}},
 	{"a draft comes back whole, and changes nothing else", func(s *suite) {
-		s.record(said(1, "question 1"))
+		s.record(plainMessage(1, "question 1"))
 		want := s.draft(1, "m1", 0)
 		got := s.opens(want)
 		if got.ID <= 0 {
@@ -293,7 +293,7 @@ var draftCases = []testCase{
 		wantError(s.T, err, earshot.ErrNotFound)
 	}},
 	{"a draft is refused where its bounds or its conversation do not fit", func(s *suite) {
-		s.record(said(1, "question 1"))
+		s.record(plainMessage(1, "question 1"))
 		for name, change := range map[string]func(*earshot.Draft){
 			"no agent": func(d *earshot.Draft) { d.Conversation.Agent = "" }, "no anchor": func(d *earshot.Draft) { d.Anchor = "" },
 			"no hash": func(d *earshot.Draft) { d.Prompt.Hash = "" }, "turns": func(d *earshot.Draft) { d.Turns = -1 },
@@ -305,7 +305,7 @@ var draftCases = []testCase{
 				s.Errorf("%s: got %v, want ErrInvalid", name, err)
 			}
 		}
-		s.record(said(2, "shown"), tombstone(2))
+		s.record(plainMessage(2, "shown"), tombstone(2))
 		for name, change := range map[string]func(*earshot.Draft){
 			"another epoch": func(d *earshot.Draft) { d.Prompt.From, d.Prompt.Epoch = 1, 1 }, "more turns": func(d *earshot.Draft) { d.Turns = 1 },
 			"shows what is deleted": func(d *earshot.Draft) { d.Prompt.Shows = []earshot.MessageID{"m2"} }, "its anchor is deleted": func(d *earshot.Draft) { d.Anchor = "m2" },
@@ -325,7 +325,7 @@ var draftCases = []testCase{
 		s.equal("state", []any{got.State, got.Turn.Number, got.ID}, []any{earshot.DraftCommitted, 1, d.ID})
 		s.equal("contents", s.stateOf(d.ID), []string{"committed"})
 		q := s.queued(d.ID)
-		s.equal("queued", q, earshot.QueuedTurn{ID: d.ID, Conversation: d.Conversation, Anchor: "m2", State: earshot.TurnDone, Opened: second(2),
+		s.equal("queued", q, earshot.QueuedTurn{ID: d.ID, Conversation: d.Conversation, Anchor: "m2", State: earshot.TurnDone, Opened: timeAt(2),
 			Input: []byte("input 2"), Hash: "hash 2", Began: earshot.BeganFull, Number: 1})
 		t, err := s.Turn(s.Context(), d.Conversation, 1)
 		s.check(err)
@@ -339,14 +339,14 @@ var draftCases = []testCase{
 		queue, err := s.QueuedTurns(s.Context(), earshot.TurnQuery{Scope: &s.scope, States: []earshot.TurnState{earshot.TurnDone}})
 		s.check(err)
 		s.equal("listed", []earshot.TurnID{queue[0].ID, queue[1].ID}, []earshot.TurnID{d.ID, before})
-		s.idle(second(2000))
+		s.idle(timeAt(2000))
 	}},
 	{"a repeated commit answers as the first did and changes nothing", func(s *suite) {
 		d := s.drafted(1, "m1", 0)
 		first, err := s.commits(d, "the reply")
 		s.check(err)
 		before := s.whatever("m1")
-		for _, now := range []earshot.Time{second(500), second(5000)} { // also when its time is over
+		for _, now := range []earshot.Time{timeAt(500), timeAt(5000)} { // also when its time is over
 			t, m := replies(d, "another reply")
 			m.ID = "other"
 			again, err := s.CommitDraft(s.Context(), d.ID, t, now, m)
@@ -392,7 +392,7 @@ var draftCases = []testCase{
 		take(s.asked(2, "m2"))
 		d := s.drafted(3, "m3", 0)
 		take(d.ID)
-		_, err := s.PruneDrafts(s.Context(), second(1000)+2*day) // the newest id goes
+		_, err := s.PruneDrafts(s.Context(), timeAt(1000)+2*day) // the newest id goes
 		s.check(err)
 		_, err = s.Draft(s.Context(), d.ID)
 		wantError(s.T, err, earshot.ErrNotFound)
@@ -419,12 +419,12 @@ var draftCases = []testCase{
 		_, err = s.commits(aborted, "x")
 		wantError(s.T, err, earshot.ErrExpired)
 		t, m := replies(late, "x")
-		_, err = s.CommitDraft(s.Context(), late.ID, t, second(1000)+1, m)
+		_, err = s.CommitDraft(s.Context(), late.ID, t, timeAt(1000)+1, m)
 		wantError(s.T, err, earshot.ErrExpired)
 		s.equal("changed", s.whatever("m1"), before)
-		_, err = s.CommitDraft(s.Context(), late.ID, t, second(1000), m)
+		_, err = s.CommitDraft(s.Context(), late.ID, t, timeAt(1000), m)
 		s.check(err) // at its last moment
-		_, err = s.CommitDraft(s.Context(), late.ID+100, t, second(1), m)
+		_, err = s.CommitDraft(s.Context(), late.ID+100, t, timeAt(1), m)
 		wantError(s.T, err, earshot.ErrNotFound)
 		_, err = s.AbortDraft(s.Context(), late.ID+100)
 		wantError(s.T, err, earshot.ErrNotFound)
@@ -456,7 +456,7 @@ var draftCases = []testCase{
 	{"what a draft shows and is deleted leaves it", func(s *suite) {
 		for n, gone := range map[int]int{10: 10, 20: 21} { // the anchor, and another message
 			name := fmt.Sprint("m", n)
-			s.record(said(n, "canarytext of the anchor"), said(n+1, "canarytext of another"))
+			s.record(plainMessage(n, "canarytext of the anchor"), plainMessage(n+1, "canarytext of another"))
 			d := s.draft(n, name, 0)
 			d.Prompt.Shows = append(d.Prompt.Shows, earshot.MessageID(fmt.Sprint("m", n+1)))
 			d.Prompt.Input, d.Turn.Session[0].Text, d.Turn.Names[0].Name = []byte("canaryinput"), "canarysession", "canaryname"
@@ -470,12 +470,12 @@ var draftCases = []testCase{
 			_, err := s.commits(d, "x")
 			wantError(s.T, err, earshot.ErrConflict)
 			late, m := replies(d, "x")
-			_, err = s.CommitDraft(s.Context(), d.ID, late, second(1001), m)
+			_, err = s.CommitDraft(s.Context(), d.ID, late, timeAt(1001), m)
 			wantError(s.T, err, earshot.ErrExpired)
 		}
 	}},
 	{"what a committed draft has shown and is deleted leaves its turn", func(s *suite) {
-		s.record(said(1, "question"), said(2, "shown alone"))
+		s.record(plainMessage(1, "question"), plainMessage(2, "shown alone"))
 		d := s.draft(1, "m1", 0)
 		d.Prompt.Shows = append(d.Prompt.Shows, "m2")
 		d = s.opens(d)
@@ -487,10 +487,10 @@ var draftCases = []testCase{
 	}},
 	{"a draft whose tool read what is deleted meanwhile keeps no text", func(s *suite) {
 		d := s.drafted(1, "m1", 0)
-		s.record(said(2, "found by a tool"), tombstone(2))
+		s.record(plainMessage(2, "found by a tool"), tombstone(2))
 		t, m := replies(d, "reply")
 		t.Ledger = earshot.Ledger{{ID: "m2", Section: "tool", Verdict: earshot.Full}}
-		_, err := s.CommitDraft(s.Context(), d.ID, t, second(500), m)
+		_, err := s.CommitDraft(s.Context(), d.ID, t, timeAt(500), m)
 		s.check(err)
 		got, err := s.Turn(s.Context(), d.Conversation, 0)
 		s.check(err)
@@ -498,14 +498,14 @@ var draftCases = []testCase{
 	}},
 	{"an erasure of a person reaches the drafts that name them", func(s *suite) {
 		s.check(s.PutAuthors(s.Context(), s.scope.Platform, s.scope.Workspace, earshot.Author{ID: "U2", Name: "Bea", FullName: "Bea Canary", Kind: earshot.Human}))
-		s.record(by(1, "U2", "Bea", "hello"))
+		s.record(messageBy(1, "U2", "Bea", "hello"))
 		named := s.draft(2, "m2", 0)
 		named.Prompt.Input, named.Asked, named.Opener = []byte(`{"text":"I asked bea"}`), []byte(`{"for":"U2"}`), "U2"
-		s.record(said(2, "question"))
+		s.record(plainMessage(2, "question"))
 		named = s.opens(named)
 		ended := s.draft(3, "m3", 0)
 		ended.Opener = "U2"
-		s.record(said(3, "question"))
+		s.record(plainMessage(3, "question"))
 		ended = s.opens(ended)
 		_, err := s.commits(ended, "x")
 		s.check(err)
@@ -525,13 +525,13 @@ var draftCases = []testCase{
 	}},
 	{"other erasures reach drafts too", func(s *suite) {
 		canary := func(n int) earshot.Draft {
-			s.record(said(n, "question"))
+			s.record(plainMessage(n, "question"))
 			d := s.draft(n, fmt.Sprint("m", n), 0)
 			d.Prompt.Input, d.Asked = []byte("canaryinput"), []byte("canaryasked")
 			return s.opens(d)
 		}
 		d := canary(1)
-		s.erased(s.of(earshot.ErasureOf{Channel: s.scope.Channel, Before: second(2)}))
+		s.erased(s.of(earshot.ErasureOf{Channel: s.scope.Channel, Before: timeAt(2)}))
 		s.equal("before a time", s.stateOf(d.ID), []string{"open", "asked"})
 		d = canary(3)
 		s.erased(s.ofMessages("m3"))
@@ -558,10 +558,10 @@ var draftCases = []testCase{
 			s.check(err)
 			s.equal("pruned", n, want)
 		}
-		prune(second(1000), 0)
+		prune(timeAt(1000), 0)
 		s.equal("not yet", s.stateOf(open.ID), fullDraft)
-		prune(second(1000)+1, 1)
-		prune(second(1000)+1, 0)
+		prune(timeAt(1000)+1, 1)
+		prune(timeAt(1000)+1, 0)
 		s.equal("emptied", s.stateOf(open.ID), []string{"open"})
 		_, err = s.commits(open, "x") // whose caller's clock is behind
 		wantError(s.T, err, earshot.ErrConflict)
@@ -569,7 +569,7 @@ var draftCases = []testCase{
 		s.check(err)
 		again.Repeated = false
 		s.equal("a committed one still answers", again, first)
-		prune(second(1000)+1+day, 2)
+		prune(timeAt(1000)+1+day, 2)
 		for _, d := range []earshot.Draft{open, done} {
 			_, err := s.Draft(s.Context(), d.ID)
 			wantError(s.T, err, earshot.ErrNotFound)
@@ -582,7 +582,7 @@ var draftCases = []testCase{
 			list = append(list, s.drafted(n+1, "dm", 0))
 		}
 		results := make([]error, 100)
-		together(len(results), func(i int) error {
+		runTogether(len(results), func(i int) error {
 			_, results[i] = s.commits(list[i%10], fmt.Sprint("reply ", i))
 			return nil
 		})
@@ -600,9 +600,9 @@ var draftCases = []testCase{
 		s.equal("in the queue", len(queue), 1)
 	}},
 	{"drafts are opened concurrently, each with an id of its own", func(s *suite) {
-		s.record(said(1, "question"))
+		s.record(plainMessage(1, "question"))
 		ids := make([]earshot.TurnID, 50)
-		errs := together(len(ids), func(i int) error {
+		errs := runTogether(len(ids), func(i int) error {
 			d := s.draft(1, fmt.Sprint("c", i%5), 0)
 			d.Again = true
 			d, err := s.OpenDraft(s.Context(), d)
@@ -622,7 +622,7 @@ var draftCases = []testCase{
 			name := fmt.Sprint("m", n)
 			d := s.drafted(n, name, 0)
 			var committed error
-			together(2, func(i int) error {
+			runTogether(2, func(i int) error {
 				if i == 0 {
 					_, committed = s.commits(d, "reply")
 				} else {

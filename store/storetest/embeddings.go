@@ -41,7 +41,7 @@ func (s *suite) embeddedIDs() []string {
 
 var embeddingCases = []testCase{
 	{"embeddings are read in the order of sequences, and by id", func(s *suite) {
-		s.record(said(1, "one"), said(2, "two"), said(3, ""))
+		s.record(plainMessage(1, "one"), plainMessage(2, "two"), plainMessage(3, ""))
 		list := s.embed("m", "m2", "m1", "m3")
 		list[2].Vector = nil
 		s.check(s.PutEmbeddings(s.Context(), s.scope, "m", list[2]))
@@ -56,7 +56,7 @@ var embeddingCases = []testCase{
 		}
 	}},
 	{"a model replaces what another made", func(s *suite) {
-		s.record(said(1, "one"), said(2, "two"))
+		s.record(plainMessage(1, "one"), plainMessage(2, "two"))
 		old := s.embed("m", "m1", "m2")
 		s.embed("n", "m1")
 		s.equal("of the first", s.embedded("m", 0), old[1:])
@@ -67,35 +67,35 @@ var embeddingCases = []testCase{
 	}},
 	{"an embedding goes with its text", func(s *suite) {
 		for i := range 5 {
-			s.record(said(i, fmt.Sprint("text ", i)))
+			s.record(plainMessage(i, fmt.Sprint("text ", i)))
 		}
 		s.embed("m", "m0", "m1", "m2", "m3", "m4")
-		edit := said(1, "another text")
-		edit.Edited = second(9)
-		liked := said(3, "text 3")
+		edit := plainMessage(1, "another text")
+		edit.Edited = timeAt(9)
+		liked := plainMessage(3, "text 3")
 		liked.Reactions = []earshot.Reaction{{Name: "eyes", Count: 1}}
 		s.record(edit, tombstone(2), liked)
 		s.equal("after an edit and a deletion", s.embeddedIDs(), []string{"m0", "m3", "m4"})
 		s.erased(s.ofMessages("m4"))
 		s.equal("after an erasure", s.embeddedIDs(), []string{"m0", "m3"})
-		s.erased(s.ofPerson(said(0, "").Author.ID))
+		s.erased(s.ofPerson(plainMessage(0, "").Author.ID))
 		s.equal("after that of a person", s.embeddedIDs(), []string{})
-		s.record(said(7, "again"))
+		s.record(plainMessage(7, "again"))
 		s.embed("m", "m7")
 		s.check(s.Erase(s.Context(), s.scope))
 		s.equal("after that of the channel", s.embeddedIDs(), []string{})
 	}},
 	{"what was encoded before a change is not stored", func(s *suite) {
-		s.record(said(1, "one"), said(2, "two"))
+		s.record(plainMessage(1, "one"), plainMessage(2, "two"))
 		list := s.embed("m", "m1", "m2")
-		edit := said(1, "more")
-		edit.Edited = second(9)
+		edit := plainMessage(1, "more")
+		edit.Edited = timeAt(9)
 		s.record(edit, tombstone(2))
 		s.check(s.PutEmbeddings(s.Context(), s.scope, "m", append(list, earshot.Embedding{ID: "m9", Seq: 1, Vector: []int8{1}})...))
 		s.equal("stored", s.embeddedIDs(), []string{})
 	}},
 	{"invalid embeddings are refused", func(s *suite) {
-		s.record(said(1, "one"))
+		s.record(plainMessage(1, "one"))
 		wantError(s.T, s.PutEmbeddings(s.Context(), s.scope, "", earshot.Embedding{ID: "m1", Seq: 1}), earshot.ErrInvalid)
 		wantError(s.T, s.PutEmbeddings(s.Context(), s.scope, "m", earshot.Embedding{ID: "m1", Seq: 1, Vector: make([]int8, earshot.MaxDimensions+1)}), earshot.ErrInvalid)
 		s.equal("stored", s.embeddedIDs(), []string{})

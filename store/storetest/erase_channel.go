@@ -25,10 +25,10 @@ func (s *suite) fill() (earshot.Lease, []earshot.TurnID) {
 	mine := fmt.Sprint(s.scope)
 	ctx := s.Context()
 	s.check(s.PutChannel(ctx, earshot.Channel{Platform: s.scope.Platform, Workspace: s.scope.Workspace, ID: s.scope.Channel, Name: mine}))
-	edit := said(50, "edited")
-	edit.Edited = second(51)
-	edit.Files = sharing(50, "F1").Files
-	s.record(said(50, "canary"), edit, reply(52, "m50", "canary"), said(53, "gone"), tombstone(53))
+	edit := plainMessage(50, "edited")
+	edit.Edited = timeAt(51)
+	edit.Files = withSharedFiles(50, "F1").Files
+	s.record(plainMessage(50, "canary"), edit, reply(52, "m50", "canary"), plainMessage(53, "gone"), tombstone(53))
 	s.keep(50, "F1", "aa")
 	s.check(s.PutCoverage(ctx, s.scope, earshot.Coverage{State: earshot.Missing, Why: mine}))
 	done := s.answered(1, "dm", "m50")
@@ -51,7 +51,7 @@ func (s *suite) fill() (earshot.Lease, []earshot.TurnID) {
 func (s *suite) claimOf(id earshot.ConversationID) earshot.Lease {
 	s.Helper()
 	for {
-		l, _ := s.claim("me", second(1000))
+		l, _ := s.claim("me", timeAt(1000))
 		if l.Conversation == id {
 			return l
 		}
@@ -142,13 +142,13 @@ var purgeCases = []testCase{
 		l, turns := s.fill()
 		s.check(s.Erase(s.Context(), s.scope))
 		id := turns[1]
-		_, renewed := s.Renew(s.Context(), l, second(9), hold)
+		_, renewed := s.Renew(s.Context(), l, timeAt(9), hold)
 		t := turn(2, "canary")
 		for name, err := range map[string]error{
 			"Begin":   s.Begin(s.Context(), l, id, prompt(2)),
 			"AddStep": s.AddStep(s.Context(), l, id, earshot.Step{N: 1, Data: []byte("canary")}),
 			"PutPost": s.PutPost(s.Context(), l, post(id, 0, earshot.PostSending)),
-			"Finish":  s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t, earshot.Arrival{Key: post(id, 0, earshot.PostPlanned).Key, Message: said(2, "canary")}),
+			"Finish":  s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t, earshot.Arrival{Key: post(id, 0, earshot.PostPlanned).Key, Message: plainMessage(2, "canary")}),
 			"Renew":   renewed,
 		} {
 			if !errors.Is(err, earshot.ErrFenced) {
@@ -159,7 +159,7 @@ var purgeCases = []testCase{
 		wantError(s.T, s.Reopen(s.Context(), id), earshot.ErrNotFound)
 		wantError(s.T, s.Discard(s.Context(), id, "x"), earshot.ErrNotFound)
 		s.check(s.Release(s.Context(), l, 0))
-		s.idle(second(5000))
+		s.idle(timeAt(5000))
 		s.empty(turns)
 	}},
 	{"an erased channel starts again, and no sequence or turn id is given twice", func(s *suite) {
@@ -176,7 +176,7 @@ var purgeCases = []testCase{
 			s.Errorf("sequence %d after %d was erased", m.Seq, last)
 		}
 		s.equal("messages", s.newest(whole, open, 9), names("m2"))
-		s.claim("me", second(5000))
+		s.claim("me", timeAt(5000))
 		if err := s.AddStep(s.Context(), l, turns[1], earshot.Step{N: 1}); err == nil {
 			s.Error("the erased turn's step was taken")
 		}
@@ -187,14 +187,14 @@ var purgeCases = []testCase{
 			s.check(s.PutChannel(s.Context(), earshot.Channel{Platform: scope.Platform, Workspace: scope.Workspace, ID: scope.Channel}))
 			s.check(s.Erase(s.Context(), scope))
 		}
-		s.record(said(9, "x"))
+		s.record(plainMessage(9, "x"))
 		if m := s.message("m9"); m.Seq <= last+1 {
 			s.Errorf("sequence %d after %d was erased", m.Seq, last+1)
 		}
 	}},
 	{"erasing a channel deletes the authors who have spoken in no other of the workspace", func(s *suite) {
 		by := func(n int, author earshot.AuthorID) earshot.Message {
-			m := said(n, "x")
+			m := plainMessage(n, "x")
 			m.Author.ID = author
 			return m
 		}

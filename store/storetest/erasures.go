@@ -59,9 +59,9 @@ func (s *suite) stepped(id earshot.ErasureID) earshot.Erasure {
 	return earshot.Erasure{}
 }
 
-// by returns a message by somebody.
-func by(n int, author earshot.AuthorID, name, text string) earshot.Message {
-	m := said(n, text)
+// messageBy returns a message by somebody.
+func messageBy(n int, author earshot.AuthorID, name, text string) earshot.Message {
+	m := plainMessage(n, text)
 	m.Author = earshot.Author{ID: author, Name: name, Kind: earshot.Human}
 	return m
 }
@@ -105,14 +105,14 @@ func (s *suite) replied(n int, conversation, text string, shows ...earshot.Messa
 // repliedTo is replied for a question of its own.
 func (s *suite) repliedTo(n int, question, conversation, text string, shows ...earshot.MessageID) earshot.MessageID {
 	s.Helper()
-	id := s.ask(heard(n, question), conversation).Turn
+	id := s.ask(deliveryOf(n, question), conversation).Turn
 	l := s.claimOf(s.conversation(conversation))
 	p := prompt(n, shows...)
 	p.From = s.epoch(conversation)
 	p.Epoch = p.From
 	s.begin(l, id, p)
 	s.step(l, id, 0)
-	r := by(n+500, "UBOT", "earshot", text)
+	r := messageBy(n+500, "UBOT", "earshot", text)
 	r.Author.Kind = earshot.Bot
 	post := post(id, 0, earshot.PostSent)
 	post.Message = r.ID
@@ -121,7 +121,7 @@ func (s *suite) repliedTo(n int, question, conversation, text string, shows ...e
 	t.Epoch, t.Ledger, t.Shown = p.Epoch, nil, nil
 	t.Answer.Replies = []earshot.MessageID{r.ID}
 	for _, m := range append(shows, t.Answer.Anchor) {
-		t.Shown = append(t.Shown, earshot.Shown{ID: m})
+		t.Shown = append(t.Shown, earshot.ShownRevision{ID: m})
 	}
 	s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t, earshot.Arrival{Key: post.Key, Message: r}))
 	s.check(s.Release(s.Context(), l, 0))
@@ -147,23 +147,23 @@ func (s *suite) personOf() {
 	s.Helper()
 	ctx := s.Context()
 	s.check(s.PutAuthors(ctx, s.scope.Platform, s.scope.Workspace, earshot.Author{ID: "U2", Name: "Bea", FullName: "Bea Canary", Kind: earshot.Human}, earshot.Author{ID: "U1", Name: "Alice"}))
-	m := by(50, "U2", "Bea", "canarytext0 one two three")
+	m := messageBy(50, "U2", "Bea", "canarytext0 one two three")
 	m.Files = []earshot.File{{ID: "F1", Name: "canaryfile.png"}}
 	s.hears(m)
 	edit := m
-	edit.Text, edit.Edited = "canarytext1 one two three", second(51)
+	edit.Text, edit.Edited = "canarytext1 one two three", timeAt(51)
 	s.record(edit)
 	s.keep(50, "F1", "aa")
-	label := said(52, "ask <@U2|Bea>, she knows")
+	label := plainMessage(52, "ask <@U2|Bea>, she knows")
 	label.Mentions = []earshot.AuthorID{"U2"}
 	s.hears(label)
 	later := label
-	later.Text, later.Edited = "ask her", second(53)
+	later.Text, later.Edited = "ask her", timeAt(53)
 	s.record(later)
-	forward := said(54, "look")
-	forward.Shared = []earshot.Shared{{Kind: earshot.Forward, ID: "U2", Author: "Bea", Time: second(50), Text: "canarytext0 one two three"}, {Kind: earshot.Forward, ID: "U3", Author: "Cid", Text: "stays"}}
+	forward := plainMessage(54, "look")
+	forward.Shared = []earshot.SharedContent{{Kind: earshot.Forward, ID: "U2", Author: "Bea", Time: timeAt(50), Text: "canarytext0 one two three"}, {Kind: earshot.Forward, ID: "U3", Author: "Cid", Text: "stays"}}
 	s.hears(forward)
-	s.hears(said(55, "hello <@U2|Bea>"))
+	s.hears(plainMessage(55, "hello <@U2|Bea>"))
 	s.replied(56, "m56", "she wrote canarytext1 today", "m50", "m55")
 	s.summarise(s.conversation("m56"), "canarysummary", "m50")
 	_, err := s.merge("m56", map[string]*string{"who": to("it is about Bea"), "what": to("canarytext1 again"), "other": to("stays")})
@@ -176,7 +176,7 @@ var erasuresCases = []testCase{
 		e := s.erased(s.ofPerson("U2"))
 		s.equal("gone", s.gone("m50", "m52", "m54", "m556"), []bool{true, false, false, true})
 		s.equal("message", s.message("m55").Text, "hello <@U2>")
-		s.equal("quotes", s.message("m54").Shared, []earshot.Shared{{Kind: earshot.Forward, ID: "U3", Author: "Cid", Text: "stays"}})
+		s.equal("quotes", s.message("m54").Shared, []earshot.SharedContent{{Kind: earshot.Forward, ID: "U3", Author: "Cid", Text: "stays"}})
 		revisions, err := s.Revisions(s.Context(), s.scope, "m52")
 		s.check(err)
 		s.equal("an older revision", revisions[0].Text, "ask <@U2>, she knows")
@@ -192,21 +192,21 @@ var erasuresCases = []testCase{
 		s.equal("removed", e.Removed, earshot.ErasureCounts{Messages: 2, Revisions: 1, Events: 4, Sessions: 1, Turns: 1, Replies: 1, Summaries: 1, Files: 1, Names: 1})
 	}},
 	{"a delivery that names an erased person goes however a writer of JSON spells the name", func(s *suite) {
-		s.hears(by(50, "Ué<2>", "Bea", "x"))
+		s.hears(messageBy(50, "Ué<2>", "Bea", "x"))
 		for i, spelled := range []string{`Ué<2>`, `U\u00e9\u003c2\u003e`, `U\u00E9\u003C2\u003E`, `\u0055\u00e9<\u0032>`} {
-			s.accept(earshot.Event{Delivery: fmt.Sprint("Ev", i), Raw: []byte(`{"text":"canary","of":"` + spelled + `"}`), Message: said(51+i, "hello")})
+			s.accept(earshot.Event{Delivery: fmt.Sprint("Ev", i), Raw: []byte(`{"text":"canary","of":"` + spelled + `"}`), Message: plainMessage(51+i, "hello")})
 		}
-		s.accept(earshot.Event{Delivery: "other", Raw: []byte(`{"text":"stays","of":"U\u00ea<2>"}`), Message: said(60, "hello")})
+		s.accept(earshot.Event{Delivery: "other", Raw: []byte(`{"text":"stays","of":"U\u00ea<2>"}`), Message: plainMessage(60, "hello")})
 		s.erased(s.ofPerson("Ué<2>"))
 		s.without("canary")
 		s.equal("another's", len(s.tables("stays")), 1)
 	}},
 	{"a file that was forwarded goes with the person who shared it", func(s *suite) {
-		original := by(50, "U2", "Bea", "x")
-		forward := said(51, "look")
-		forward.Shared = []earshot.Shared{{Kind: earshot.Forward, ID: "U2", Author: "Bea", Time: second(50), Text: "x"}}
-		link := said(52, "look")
-		link.Shared = []earshot.Shared{{Kind: earshot.Link, Text: "a page"}}
+		original := messageBy(50, "U2", "Bea", "x")
+		forward := plainMessage(51, "look")
+		forward.Shared = []earshot.SharedContent{{Kind: earshot.Forward, ID: "U2", Author: "Bea", Time: timeAt(50), Text: "x"}}
+		link := plainMessage(52, "look")
+		link.Shared = []earshot.SharedContent{{Kind: earshot.Link, Text: "a page"}}
 		for i, m := range []earshot.Message{original, forward, link} {
 			m.Files = []earshot.File{{ID: "F1", Name: fmt.Sprint("canaryfile", min(i, 1), ".png")}}
 			if i == 2 {
@@ -227,9 +227,9 @@ var erasuresCases = []testCase{
 	}},
 	{"a summary of several erased messages counts once", func(s *suite) {
 		for n := 50; n < 55; n++ {
-			s.hears(by(n, "U2", "Bea", "x"))
+			s.hears(messageBy(n, "U2", "Bea", "x"))
 		}
-		s.hears(said(56, "y"))
+		s.hears(plainMessage(56, "y"))
 		s.replied(57, "m57", "z", "m56")
 		s.summarise(s.conversation("m57"), "canarysummary", "m50", "m51", "m52", "m53", "m54")
 		e := s.erased(s.ofPerson("U2"))
@@ -239,17 +239,17 @@ var erasuresCases = []testCase{
 	{"neither a redelivery nor a backfill brings a person back, and what they say later is recorded", func(s *suite) {
 		s.personOf()
 		s.erased(s.ofPerson("U2"))
-		m := by(50, "U2", "Bea", "canarytext0")
+		m := messageBy(50, "U2", "Bea", "canarytext0")
 		s.equal("again", s.record(m), []earshot.Change{earshot.Same})
-		s.equal("from before, never seen", s.record(by(49, "U2", "Bea", "canarytext2")), []earshot.Change{earshot.Gone})
-		s.accept(earshot.Event{Delivery: "late", Raw: []byte("canarytext3 of U2"), Message: by(48, "U2", "Bea", "canarytext3")})
-		forward := said(54, "look")
-		forward.Shared = []earshot.Shared{{Kind: earshot.Forward, ID: "U2", Author: "Bea", Time: second(50), Text: "canarytext0"}}
-		s.record(forward, said(55, "hello <@U2|Bea>"))
+		s.equal("from before, never seen", s.record(messageBy(49, "U2", "Bea", "canarytext2")), []earshot.Change{earshot.Gone})
+		s.accept(earshot.Event{Delivery: "late", Raw: []byte("canarytext3 of U2"), Message: messageBy(48, "U2", "Bea", "canarytext3")})
+		forward := plainMessage(54, "look")
+		forward.Shared = []earshot.SharedContent{{Kind: earshot.Forward, ID: "U2", Author: "Bea", Time: timeAt(50), Text: "canarytext0"}}
+		s.record(forward, plainMessage(55, "hello <@U2|Bea>"))
 		s.check(s.PutAuthors(s.Context(), s.scope.Platform, s.scope.Workspace, earshot.Author{ID: "U2", Name: "Bea"}))
 		s.without("canarytext", "Bea")
-		now := by(60, "U2", "Bea", "I am back")
-		now.Time = later(time.Minute)
+		now := messageBy(60, "U2", "Bea", "I am back")
+		now.Time = timeAfter(time.Minute)
 		s.equal("later", s.record(now), []earshot.Change{earshot.New})
 		s.equal("text", s.message("m60").Text, "I am back")
 		s.check(s.PutAuthors(s.Context(), s.scope.Platform, s.scope.Workspace, earshot.Author{ID: "U2", Name: "Bea"}))
@@ -260,10 +260,10 @@ var erasuresCases = []testCase{
 	{"a forgotten person is not recorded until they are remembered", func(s *suite) {
 		of := s.ofPerson("U2")
 		of.Forget = true
-		s.record(by(1, "U2", "Bea", "canarytext"))
+		s.record(messageBy(1, "U2", "Bea", "canarytext"))
 		s.erased(of)
-		m := by(2, "U2", "Bea", "canarytext")
-		m.Time = later(time.Minute)
+		m := messageBy(2, "U2", "Bea", "canarytext")
+		m.Time = timeAfter(time.Minute)
 		out := s.ask(earshot.Event{Delivery: "Ev2", Raw: []byte("canarytext"), Message: m}, "m2")
 		s.equal("accepted", []any{out.Change, out.Turn}, []any{earshot.Gone, earshot.TurnID(0)})
 		s.without("canarytext", "Bea")
@@ -288,57 +288,57 @@ var erasuresCases = []testCase{
 			wantError(s.T, err, earshot.ErrNotFound)
 		}
 		wantError(s.T, s.PutPost(s.Context(), l, post(turns[1], 0, earshot.PostSent)), earshot.ErrFenced)
-		s.equal("again", s.record(said(50, "canary"), said(60, "canary")), []earshot.Change{earshot.Same, earshot.Gone})
-		next := said(61, "later")
-		next.Time = later(time.Minute)
+		s.equal("again", s.record(plainMessage(50, "canary"), plainMessage(60, "canary")), []earshot.Change{earshot.Same, earshot.Gone})
+		next := plainMessage(61, "later")
+		next.Time = timeAfter(time.Minute)
 		s.equal("later", s.record(next), []earshot.Change{earshot.New})
 		e := earshot.Event{Delivery: "next", Message: next}
 		e.Message.ID = "m62"
 		s.equal("no turn id is given twice", s.ask(e, "dm").Turn > slices.Max(turns), true)
 	}},
 	{"erased messages are gone, known or not", func(s *suite) {
-		s.record(said(1, "canary"), said(2, "stays"))
+		s.record(plainMessage(1, "canary"), plainMessage(2, "stays"))
 		_, err := s.PlanErasure(s.Context(), s.ofMessages("m1", "m9"))
 		wantError(s.T, err, earshot.ErrNotFound)
 		e, err := s.BeginErasure(s.Context(), s.ofMessages("m9", "m1"))
 		s.check(err)
 		s.equal("removed", s.stepped(e.ID).Removed.Messages, 1)
 		s.equal("gone", s.gone("m1", "m2", "m9"), []bool{true, false, true})
-		s.equal("again", s.record(said(9, "canary")), []earshot.Change{earshot.Same})
+		s.equal("again", s.record(plainMessage(9, "canary")), []earshot.Change{earshot.Same})
 		s.without("canary")
 	}},
 	{"nothing from before the floor is recorded, and its history counts as missing", func(s *suite) {
 		for n := range 10 {
-			s.record(said(n, fmt.Sprint("text ", n)))
+			s.record(plainMessage(n, fmt.Sprint("text ", n)))
 		}
-		s.check(s.PutCoverage(s.Context(), s.scope, earshot.Coverage{From: second(0), To: second(9), State: earshot.Stale}))
-		of := s.of(earshot.ErasureOf{Channel: s.scope.Channel, Before: second(5)})
+		s.check(s.PutCoverage(s.Context(), s.scope, earshot.Coverage{From: timeAt(0), To: timeAt(9), State: earshot.Stale}))
+		of := s.of(earshot.ErasureOf{Channel: s.scope.Channel, Before: timeAt(5)})
 		e := s.erased(of)
 		s.equal("removed", e.Removed.Messages, 5)
 		s.equal("left", s.ranged(earshot.Whole(), earshot.Position{}, earshot.Position{}), names("m5", "m6", "m7", "m8", "m9"))
-		out := s.recorded(said(3, "text 3"), said(7, "text 7"))
+		out := s.recorded(plainMessage(3, "text 3"), plainMessage(7, "text 7"))
 		s.equal("again", []any{out[0].Change, out[0].Seq, out[1].Change}, []any{earshot.Same, int64(0), earshot.Same})
-		accepted := s.ask(heard(2, "canary"), "dm")
+		accepted := s.ask(deliveryOf(2, "canary"), "dm")
 		s.equal("a question from before", []any{accepted.Change, accepted.Seq, accepted.Turn}, []any{earshot.Same, int64(0), earshot.TurnID(0)})
 		s.without("canary", "text 3")
 		list, err := s.Coverage(s.Context(), s.scope)
 		s.check(err)
-		s.equal("coverage", list, []earshot.Coverage{{To: second(5) - 1, State: earshot.Missing, Why: earshot.ErasedBefore}, {From: second(5), To: second(9), State: earshot.Stale}})
-		of.Before = second(7)
+		s.equal("coverage", list, []earshot.Coverage{{To: timeAt(5) - 1, State: earshot.Missing, Why: earshot.ErasedBefore}, {From: timeAt(5), To: timeAt(9), State: earshot.Stale}})
+		of.Before = timeAt(7)
 		s.erased(of)
 		_, err = s.Message(s.Context(), s.scope, "m3")
 		wantError(s.T, err, earshot.ErrNotFound)
 		log, err := s.ErasureLog(s.Context(), false, 0)
 		s.check(err)
 		s.equal("erasures before a time in the log", len(log), 1)
-		s.equal("a question whose tombstone is gone", s.ask(earshot.Event{Delivery: "again", Message: said(3, "canary")}, "dm").Turn, earshot.TurnID(0))
+		s.equal("a question whose tombstone is gone", s.ask(earshot.Event{Delivery: "again", Message: plainMessage(3, "canary")}, "dm").Turn, earshot.TurnID(0))
 		info, err := s.Channels(s.Context())
 		s.check(err)
 		s.equal("counted", info[0].Messages, 3)
 	}},
 	{"a direct message's channel goes with the person", func(s *suite) {
 		s.check(s.PutChannel(s.Context(), earshot.Channel{Platform: s.scope.Platform, Workspace: s.scope.Workspace, ID: s.scope.Channel, Kind: earshot.KindDM}))
-		s.record(by(50, "U2", "Bea", "canarytext"))
+		s.record(messageBy(50, "U2", "Bea", "canarytext"))
 		s.replied(51, "dm", "an answer in other words", "m50")
 		s.erased(s.ofPerson("U2"))
 		s.equal("gone", s.gone("m50", "m51", "m551"), []bool{true, true, true})
@@ -349,7 +349,7 @@ var erasuresCases = []testCase{
 	{"a channel that is called by its members' names is not called by an erased one's", func(s *suite) {
 		before := earshot.Channel{Platform: s.scope.Platform, Workspace: s.scope.Workspace, ID: "D0", Kind: earshot.KindDM, Name: "Dan, earshot"}
 		s.check(s.PutChannel(s.Context(), before))
-		_, err := s.Record(s.Context(), before.Scope(), by(50, "U3", "Dan", "gone"), tombstone(50))
+		_, err := s.Record(s.Context(), before.Scope(), messageBy(50, "U3", "Dan", "gone"), tombstone(50))
 		s.check(err)
 		s.check(s.PutChannel(s.Context(), before))
 		kept, err := s.Channel(s.Context(), before.Scope())
@@ -363,9 +363,9 @@ var erasuresCases = []testCase{
 		s.check(s.PutAuthors(s.Context(), s.scope.Platform, s.scope.Workspace, earshot.Author{ID: "U2", Name: "Canary"}))
 		for _, c := range []earshot.Channel{dm, silent, group, other} {
 			s.check(s.PutChannel(s.Context(), c))
-			m := by(50, "U2", "Canary", "canarytext")
+			m := messageBy(50, "U2", "Canary", "canarytext")
 			if c == silent {
-				m = by(50, "U3", "Dan", "nobody answers")
+				m = messageBy(50, "U3", "Dan", "nobody answers")
 			}
 			_, err := s.Record(s.Context(), c.Scope(), m)
 			s.check(err)
@@ -397,7 +397,7 @@ var erasuresCases = []testCase{
 		}
 		here := s.of(earshot.ErasureOf{User: "U1", Channel: s.scope.Channel})
 		there := &suite{T: s.T, Store: s.Store, scope: earshot.Scope{Platform: s.scope.Platform, Workspace: s.scope.Workspace, Channel: "other"}}
-		there.record(said(1, "stays"))
+		there.record(plainMessage(1, "stays"))
 		s.erased(here)
 		s.equal("here", s.gone("m52"), []bool{true})
 		s.equal("there", there.gone("m1"), []bool{false})
@@ -407,7 +407,7 @@ var erasuresCases = []testCase{
 	}},
 	{"an erasure under way is not begun twice, and its record stays", func(s *suite) {
 		for n := range 300 {
-			s.record(said(n, "text"))
+			s.record(plainMessage(n, "text"))
 		}
 		a, err := s.BeginErasure(s.Context(), s.ofPerson("U1"))
 		s.check(err)
@@ -443,7 +443,7 @@ var erasuresCases = []testCase{
 	}},
 	{"several processes may step one erasure", func(s *suite) {
 		for n := range 400 {
-			s.record(said(n, "canarytext"))
+			s.record(plainMessage(n, "canarytext"))
 		}
 		e, err := s.BeginErasure(s.Context(), s.ofPerson("U1"))
 		s.check(err)
@@ -470,16 +470,16 @@ var erasuresCases = []testCase{
 	}},
 	{"what arrives while an erasure runs is recorded as what it is", func(s *suite) {
 		for n := range 400 {
-			s.record(by(n, "U2", "Bea", "canarytext"))
+			s.record(messageBy(n, "U2", "Bea", "canarytext"))
 		}
 		e, err := s.BeginErasure(s.Context(), s.ofPerson("U2"))
 		s.check(err)
 		var writers sync.WaitGroup
 		writers.Go(func() {
 			for n := range 100 {
-				old, fresh := by(n*4, "U2", "Bea", "canarytext"), by(1000+n, "U2", "Bea", "new")
-				fresh.Time = later(time.Hour)
-				if _, err := s.Record(background, s.scope, old, fresh, said(2000+n, "another's")); err != nil {
+				old, fresh := messageBy(n*4, "U2", "Bea", "canarytext"), messageBy(1000+n, "U2", "Bea", "new")
+				fresh.Time = timeAfter(time.Hour)
+				if _, err := s.Record(background, s.scope, old, fresh, plainMessage(2000+n, "another's")); err != nil {
 					s.Error(err)
 				}
 			}
@@ -496,9 +496,9 @@ var erasuresCases = []testCase{
 		s.equal("new messages", n, 200)
 	}},
 	{"a turn that runs meanwhile may finish, and keeps no text", func(s *suite) {
-		s.record(by(50, "U2", "Bea", "canarytext1 one two"))
+		s.record(messageBy(50, "U2", "Bea", "canarytext1 one two"))
 		id := s.asked(1, "m1")
-		l, _ := s.claim("me", second(1))
+		l, _ := s.claim("me", timeAt(1))
 		s.begin(l, id, prompt(1, "m50"))
 		s.step(l, id, 0)
 		s.erased(s.ofPerson("U2"))
@@ -527,25 +527,25 @@ var erasuresCases = []testCase{
 	}},
 }
 
-// later returns a time after now.
-func later(d time.Duration) earshot.Time { return earshot.TimeOf(time.Now().Add(d)) }
+// timeAfter returns a time after now.
+func timeAfter(d time.Duration) earshot.Time { return earshot.TimeOf(time.Now().Add(d)) }
 
 // quoteCases: the agents' replies that quote a deleted message go with it.
 var quoteCases = []testCase{
 	{"a reply that quotes a deleted message is deleted with it", func(s *suite) {
-		s.record(said(50, "the launch is on Friday in Hamburg"), said(60, "code zebra4711x"))
+		s.record(plainMessage(50, "the launch is on Friday in Hamburg"), plainMessage(60, "code zebra4711x"))
 		words := s.replied(1, "m1", "They said the launch is on Friday.", "m50")
 		rare := s.replied(2, "m2", "It is zebra4711x!", "m60")
 		neither := s.replied(3, "m3", "I do not know.", "m50", "m60")
 		unread := s.replied(4, "m4", "Somebody said that the launch is on Friday: zebra4711x.")
-		s.accept(deletion(50, ""))
+		s.accept(deletionOf(50, ""))
 		s.equal("gone", s.gone(words, rare, neither, unread), []bool{true, false, false, false})
 		s.record(tombstone(60))
 		s.equal("gone", s.gone(words, rare, neither, unread), []bool{true, true, false, false})
 		s.without("zebra4711x!", "They said")
 	}},
 	{"words of the question, and of others' messages that were shown, are no quotes", func(s *suite) {
-		s.record(said(50, "deploy build7788 on Friday at noon"), said(51, "also on Friday at noon, please"))
+		s.record(plainMessage(50, "deploy build7788 on Friday at noon"), plainMessage(51, "also on Friday at noon, please"))
 		reply := s.replied(3, "m3", "build7788 on Friday at noon", "m50", "m51")
 		other := s.replied(4, "m4", "on Friday at noon", "m50", "m51")
 		asked := s.repliedTo(5, "what about build7788?", "m5", "I know nothing of build7788", "m50")
@@ -553,12 +553,12 @@ var quoteCases = []testCase{
 		s.equal("gone", s.gone(reply, other, asked), []bool{true, false, false})
 	}},
 	{"a file's name, what was shared, and older revisions are words too", func(s *suite) {
-		m := said(50, "look")
+		m := plainMessage(50, "look")
 		m.Files = []earshot.File{{ID: "F1", Name: "salary2026.xlsx"}}
-		m.Shared = []earshot.Shared{{Kind: earshot.Link, Text: "quarterly numbers look bad"}}
-		edited := said(51, "now harmless")
-		edited.Edited = second(60)
-		s.record(m, said(51, "an unspeakable secret phrase"), edited)
+		m.Shared = []earshot.SharedContent{{Kind: earshot.Link, Text: "quarterly numbers look bad"}}
+		edited := plainMessage(51, "now harmless")
+		edited.Edited = timeAt(60)
+		s.record(m, plainMessage(51, "an unspeakable secret phrase"), edited)
 		a := s.replied(1, "m1", "see salary2026", "m50")
 		b := s.replied(2, "m2", "The quarterly numbers look fine", "m50")
 		c := s.replied(3, "m3", "That unspeakable secret phrase", "m51")
@@ -566,7 +566,7 @@ var quoteCases = []testCase{
 		s.equal("gone", s.gone(a, b, c), []bool{true, true, true})
 	}},
 	{"a reply that goes takes with it what has read it", func(s *suite) {
-		s.record(said(50, "code zebra4711x"))
+		s.record(plainMessage(50, "code zebra4711x"))
 		first := s.replied(1, "m1", "zebra4711x is the unforgettable code", "m50")
 		second := s.replied(2, "m2", "as I said: zebra4711x", first)
 		s.equal("before", s.epoch("m2"), 0)
@@ -575,7 +575,7 @@ var quoteCases = []testCase{
 		s.equal("its reader's epoch ended", s.epoch("m2"), 1)
 	}},
 	{"a reply that goes does not take replies that share its own words", func(s *suite) {
-		s.record(said(50, "code zebra4711x"))
+		s.record(plainMessage(50, "code zebra4711x"))
 		first := s.replied(1, "m1", "Noted: zebra4711x. Let me know whenever you need anything else.", "m50")
 		second := s.replied(2, "m2", "Sunny. Let me know whenever you need anything else.", first)
 		s.record(tombstone(50))
@@ -583,7 +583,7 @@ var quoteCases = []testCase{
 		s.equal("its reader's epoch ended", s.epoch("m2"), 1)
 	}},
 	{"what everybody says is no quote", func(s *suite) {
-		s.record(said(50, "I think so, let me know if it works"))
+		s.record(plainMessage(50, "I think so, let me know if it works"))
 		reply := s.replied(1, "m1", "Let me know if you need more. I think so too.", "m50")
 		s.record(tombstone(50))
 		s.equal("gone", s.gone(reply), []bool{false})

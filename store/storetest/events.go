@@ -31,42 +31,42 @@ type history struct {
 	want   []string
 }
 
-// says is a message as it was at a second.
-func says(at int, m earshot.Message) event {
-	m.AsOf = earshot.ListsAt(second(at))
+// revisionAt returns a message as it was at a second.
+func revisionAt(at int, m earshot.Message) event {
+	m.AsOf = earshot.ListsAt(timeAt(at))
 	return func(st earshot.Store, s earshot.Scope, delivery string) error {
-		_, err := st.Accept(background, s, earshot.Event{Delivery: delivery, Raw: []byte("raw"), Received: second(900), Message: m}, nil)
+		_, err := st.Accept(background, s, earshot.Event{Delivery: delivery, Raw: []byte("raw"), Received: timeAt(900), Message: m}, nil)
 		return err
 	}
 }
 
-// does is a reaction.
-func does(x earshot.Reacted) event {
+// reactionAt returns a reaction.
+func reactionAt(x earshot.ReactionEvent) event {
 	return func(st earshot.Store, s earshot.Scope, _ string) error {
 		_, err := st.React(background, s, x)
 		return err
 	}
 }
 
-// becomes is news of the channel.
-func becomes(at int, c earshot.Channel) event {
+// channelEvent is news of the channel.
+func channelEvent(at int, c earshot.Channel) event {
 	return func(st earshot.Store, s earshot.Scope, _ string) error {
 		c := c // the event is told side by side
-		c.Platform, c.Workspace, c.ID, c.AsOf = s.Platform, s.Workspace, s.Channel, second(at)
+		c.Platform, c.Workspace, c.ID, c.AsOf = s.Platform, s.Workspace, s.Channel, timeAt(at)
 		return st.PutChannel(background, c)
 	}
 }
 
-// profile is that a person has this profile since a second.
-func profile(at int, a earshot.Author) event {
-	a.AsOf = second(at)
+// profileEvent is that a person has this profile since a second.
+func profileEvent(at int, a earshot.Author) event {
+	a.AsOf = timeAt(at)
 	return func(st earshot.Store, s earshot.Scope, _ string) error {
 		return st.PutAuthors(background, s.Platform, s.Workspace, a)
 	}
 }
 
-// erases is an erasure of a part of the scope.
-func erases(of earshot.ErasureOf) event {
+// erasureEvent returns an erasure of a part of the scope.
+func erasureEvent(of earshot.ErasureOf) event {
 	return func(st earshot.Store, s earshot.Scope, _ string) error {
 		of := of
 		of.Platform, of.Workspace = s.Platform, s.Workspace
@@ -83,12 +83,12 @@ func erases(of earshot.ErasureOf) event {
 
 // The copies of messages that the histories tell.
 
-func edited(m earshot.Message, at int, text string) earshot.Message {
-	m.Edited, m.Text = second(at), text
+func withText(m earshot.Message, at int, text string) earshot.Message {
+	m.Edited, m.Text = timeAt(at), text
 	return m
 }
 
-func filed(m earshot.Message, ids ...earshot.ArtifactID) earshot.Message {
+func withFiles(m earshot.Message, ids ...earshot.ArtifactID) earshot.Message {
 	m.Files = []earshot.File{}
 	for _, id := range ids {
 		m.Files = append(m.Files, earshot.File{ID: id, Name: string(id)})
@@ -96,15 +96,15 @@ func filed(m earshot.Message, ids ...earshot.ArtifactID) earshot.Message {
 	return m
 }
 
-func previewed(m earshot.Message, texts ...string) earshot.Message {
-	m.Shared = []earshot.Shared{}
+func withPreviews(m earshot.Message, texts ...string) earshot.Message {
+	m.Shared = []earshot.SharedContent{}
 	for _, text := range texts {
-		m.Shared = append(m.Shared, earshot.Shared{Kind: earshot.Link, Place: "x.io", Text: text})
+		m.Shared = append(m.Shared, earshot.SharedContent{Kind: earshot.Link, Place: "x.io", Text: text})
 	}
 	return m
 }
 
-func mentioning(m earshot.Message, ids ...earshot.AuthorID) earshot.Message {
+func withMentions(m earshot.Message, ids ...earshot.AuthorID) earshot.Message {
 	m.Mentions = ids
 	return m
 }
@@ -114,74 +114,74 @@ func ofBea(m earshot.Message) earshot.Message {
 	return m
 }
 
-func nameless(m earshot.Message) earshot.Message {
+func withoutNames(m earshot.Message) earshot.Message {
 	m.Author.Name = ""
 	return m
 }
 
 func quotingBea(m earshot.Message) earshot.Message {
 	m.Text += " <@U2|Bea>"
-	m.Shared = []earshot.Shared{{Kind: earshot.Forward, ID: "U2", Author: "Bea", Time: second(1), Text: "her words"}, {Kind: earshot.Link, Text: "a page"}}
+	m.Shared = []earshot.SharedContent{{Kind: earshot.Forward, ID: "U2", Author: "Bea", Time: timeAt(1), Text: "her words"}, {Kind: earshot.Link, Text: "a page"}}
 	return m
 }
 
 var histories = []history{
 	{"messages", []event{
-		says(1, said(1, "root")), says(1, nameless(said(1, "root"))), says(2, reply(2, "m1", "reply")),
-		says(3, func() earshot.Message { m := said(3, "answer"); m.ReplyTo = "m2"; return m }()),
+		revisionAt(1, plainMessage(1, "root")), revisionAt(1, withoutNames(plainMessage(1, "root"))), revisionAt(2, reply(2, "m1", "reply")),
+		revisionAt(3, func() earshot.Message { m := plainMessage(3, "answer"); m.ReplyTo = "m2"; return m }()),
 	}, []string{`m1 Alice "root"; 1 reply`, `m2 Alice "reply" in m1`, `m3 Alice "answer" to m2`}},
 	{"edits", []event{
-		says(1, said(1, "a")), says(10, edited(said(1, "a"), 10, "b")), says(11, edited(said(1, "a"), 11, "a")), says(11, edited(said(1, "a"), 11, "c")),
-		says(12, edited(said(2, "a"), 12, "its first text was never told")),
+		revisionAt(1, plainMessage(1, "a")), revisionAt(10, withText(plainMessage(1, "a"), 10, "b")), revisionAt(11, withText(plainMessage(1, "a"), 11, "a")), revisionAt(11, withText(plainMessage(1, "a"), 11, "c")),
+		revisionAt(12, withText(plainMessage(2, "a"), 12, "its first text was never told")),
 	}, []string{`m1 Alice "a", "b", "c"`, `m2 Alice "its first text was never told"`}},
 	{"deletions", []event{
-		says(1, said(1, "a")), says(10, edited(said(1, "a"), 10, "b")), says(20, tombstone(1)), says(2, reply(2, "m1", "c")),
-		says(21, tombstone(3)), says(4, reply(4, "m1", "d")), says(22, tombstone(4)),
+		revisionAt(1, plainMessage(1, "a")), revisionAt(10, withText(plainMessage(1, "a"), 10, "b")), revisionAt(20, tombstone(1)), revisionAt(2, reply(2, "m1", "c")),
+		revisionAt(21, tombstone(3)), revisionAt(4, reply(4, "m1", "d")), revisionAt(22, tombstone(4)),
 	}, []string{`m1 is deleted; 1 reply`, `m2 Alice "c" in m1`, `m3 is deleted`, `m4 is deleted`}},
 	{"files", []event{
-		says(1, filed(said(1, "x"), "F1")), says(2, filed(said(1, "x"), "F1", "F2")), says(3, filed(said(1, "x"))), says(4, filed(said(1, "x"), "F3")), says(5, said(1, "x")),
-		says(6, filed(edited(said(2, "x"), 6, "y"), "F5")), says(2, filed(said(2, "x"), "F4")), says(6, filed(edited(said(2, "x"), 6, "y"), "F6")),
-		says(7, filed(said(3, "x"))), says(3, filed(said(3, "x"), "F7")),
+		revisionAt(1, withFiles(plainMessage(1, "x"), "F1")), revisionAt(2, withFiles(plainMessage(1, "x"), "F1", "F2")), revisionAt(3, withFiles(plainMessage(1, "x"))), revisionAt(4, withFiles(plainMessage(1, "x"), "F3")), revisionAt(5, plainMessage(1, "x")),
+		revisionAt(6, withFiles(withText(plainMessage(2, "x"), 6, "y"), "F5")), revisionAt(2, withFiles(plainMessage(2, "x"), "F4")), revisionAt(6, withFiles(withText(plainMessage(2, "x"), 6, "y"), "F6")),
+		revisionAt(7, withFiles(plainMessage(3, "x"))), revisionAt(3, withFiles(plainMessage(3, "x"), "F7")),
 	}, []string{`m1 Alice "x" [F3]`, `m2 Alice "x" [F4], "y" [F6]`, `m3 Alice "x"`}},
 	{"previews and mentions", []event{
-		says(1, said(1, "x")), says(2, previewed(said(1, "x"), "one")), says(3, previewed(said(1, "x"), "one", "two")), says(4, previewed(said(1, "x"), "two")),
-		says(5, mentioning(said(1, "x"), "U3")), says(6, mentioning(said(1, "x"), "U2", "U3")), says(3, filed(said(1, "x"), "F1")), says(7, said(1, "x")),
+		revisionAt(1, plainMessage(1, "x")), revisionAt(2, withPreviews(plainMessage(1, "x"), "one")), revisionAt(3, withPreviews(plainMessage(1, "x"), "one", "two")), revisionAt(4, withPreviews(plainMessage(1, "x"), "two")),
+		revisionAt(5, withMentions(plainMessage(1, "x"), "U3")), revisionAt(6, withMentions(plainMessage(1, "x"), "U2", "U3")), revisionAt(3, withFiles(plainMessage(1, "x"), "F1")), revisionAt(7, plainMessage(1, "x")),
 	}, []string{`m1 Alice "x" [F1] {two} @U2 @U3`}},
 	{"counts of replies", []event{
-		says(1, rooted(1, "x", 3, 20)), says(2, rooted(1, "x", 5, 30)), says(3, rooted(1, "x", 4, 25)), says(4, edited(rooted(1, "x", 1, 20), 40, "y")), says(5, reply(2, "m1", "z")),
+		revisionAt(1, threadRoot(1, "x", 3, 20)), revisionAt(2, threadRoot(1, "x", 5, 30)), revisionAt(3, threadRoot(1, "x", 4, 25)), revisionAt(4, withText(threadRoot(1, "x", 1, 20), 40, "y")), revisionAt(5, reply(2, "m1", "z")),
 	}, []string{`m1 Alice "x", "y"; 5 replies`, `m2 Alice "z" in m1`}},
 	{"reactions", []event{
-		does(gives("U1", "eyes", 2)), says(1, said(1, "x")), does(takes("U1", "eyes", 3)), does(gives("U1", "eyes", 4)), does(gives("U2", "eyes", 2)), does(takes("U2", "eyes", 5)),
-		does(gives("U3", "tada", 6)), does(clears("tada", 7)), does(gives("U4", "tada", 8)), says(9, edited(said(1, "x"), 9, "y")),
+		reactionAt(giveReaction("U1", "eyes", 2)), revisionAt(1, plainMessage(1, "x")), reactionAt(takeReaction("U1", "eyes", 3)), reactionAt(giveReaction("U1", "eyes", 4)), reactionAt(giveReaction("U2", "eyes", 2)), reactionAt(takeReaction("U2", "eyes", 5)),
+		reactionAt(giveReaction("U3", "tada", 6)), reactionAt(clearReactions("tada", 7)), reactionAt(giveReaction("U4", "tada", 8)), revisionAt(9, withText(plainMessage(1, "x"), 9, "y")),
 	}, []string{`m1 Alice "x", "y" eyes 1 (U1) tada 1 (U4)`}},
 	{"the channel's name, kind, topic and purpose", []event{
-		becomes(1, earshot.Channel{Name: "first", Kind: earshot.KindChannel}), becomes(2, earshot.Channel{Topic: "old"}), becomes(3, earshot.Channel{Name: "second", Purpose: "why"}),
-		becomes(4, earshot.Channel{Kind: earshot.KindGroup}), becomes(5, earshot.Channel{Name: "a tie"}), becomes(5, earshot.Channel{Name: "third"}), becomes(6, earshot.Channel{Topic: "new"}),
+		channelEvent(1, earshot.Channel{Name: "first", Kind: earshot.KindChannel}), channelEvent(2, earshot.Channel{Topic: "old"}), channelEvent(3, earshot.Channel{Name: "second", Purpose: "why"}),
+		channelEvent(4, earshot.Channel{Kind: earshot.KindGroup}), channelEvent(5, earshot.Channel{Name: "a tie"}), channelEvent(5, earshot.Channel{Name: "third"}), channelEvent(6, earshot.Channel{Topic: "new"}),
 	}, []string{`third, a group: new, why`}},
 	{"profiles", []event{
-		profile(1, earshot.Author{ID: "U1", Name: "Al", FullName: "Alice Maier", Kind: earshot.Human, Zone: "Europe/Berlin"}),
-		profile(2, earshot.Author{ID: "U1", Name: "Alice", FullName: "Alice Maier", Kind: earshot.Human, Zone: "Asia/Tokyo"}),
-		profile(3, earshot.Author{ID: "U1", Name: "Alice Huber", Kind: earshot.Human, Zone: "Asia/Tokyo"}),
-		profile(1, earshot.Author{ID: "B1", Name: "CI", Kind: earshot.Bot}), profile(1, earshot.Author{ID: "B1", Name: "Build", Kind: earshot.Bot}),
+		profileEvent(1, earshot.Author{ID: "U1", Name: "Al", FullName: "Alice Maier", Kind: earshot.Human, Zone: "Europe/Berlin"}),
+		profileEvent(2, earshot.Author{ID: "U1", Name: "Alice", FullName: "Alice Maier", Kind: earshot.Human, Zone: "Asia/Tokyo"}),
+		profileEvent(3, earshot.Author{ID: "U1", Name: "Alice Huber", Kind: earshot.Human, Zone: "Asia/Tokyo"}),
+		profileEvent(1, earshot.Author{ID: "B1", Name: "CI", Kind: earshot.Bot}), profileEvent(1, earshot.Author{ID: "B1", Name: "Build", Kind: earshot.Bot}),
 	}, []string{`author B1 CI`, `author U1 Alice Huber Asia/Tokyo`}},
 	{"a person is erased", []event{
-		says(1, ofBea(said(1, "hers"))), says(2, edited(ofBea(said(1, "hers")), 2, "edited")), says(3, ofBea(reply(3, "m1", "hers"))), says(4, quotingBea(said(4, "mine"))),
-		says(5, filed(quotingBea(said(5, "mine")), "F1")), profile(6, earshot.Author{ID: "U2", Name: "Bea", FullName: "Bea Meier"}), erases(earshot.ErasureOf{User: "U2"}),
+		revisionAt(1, ofBea(plainMessage(1, "hers"))), revisionAt(2, withText(ofBea(plainMessage(1, "hers")), 2, "edited")), revisionAt(3, ofBea(reply(3, "m1", "hers"))), revisionAt(4, quotingBea(plainMessage(4, "mine"))),
+		revisionAt(5, withFiles(quotingBea(plainMessage(5, "mine")), "F1")), profileEvent(6, earshot.Author{ID: "U2", Name: "Bea", FullName: "Bea Meier"}), erasureEvent(earshot.ErasureOf{User: "U2"}),
 	}, []string{`m1 is deleted`, `m3 is deleted`, `m4 Alice "mine <@U2>" {a page}`, `m5 Alice "mine <@U2>" {a page}`}},
 	{"a channel is erased", []event{
-		says(1, said(1, "x")), says(2, edited(said(1, "x"), 2, "y")), says(3, reply(3, "m1", "z")), does(gives("U1", "eyes", 4)),
-		becomes(5, earshot.Channel{Name: "name", Kind: earshot.KindGroup, Topic: "topic"}), becomes(6, earshot.Channel{Purpose: "purpose"}), erases(earshot.ErasureOf{}),
+		revisionAt(1, plainMessage(1, "x")), revisionAt(2, withText(plainMessage(1, "x"), 2, "y")), revisionAt(3, reply(3, "m1", "z")), reactionAt(giveReaction("U1", "eyes", 4)),
+		channelEvent(5, earshot.Channel{Name: "name", Kind: earshot.KindGroup, Topic: "topic"}), channelEvent(6, earshot.Channel{Purpose: "purpose"}), erasureEvent(earshot.ErasureOf{}),
 	}, []string{`, a group: , `, `m1 is deleted`, `m3 is deleted`}},
 	{"a message is erased", []event{
-		says(1, said(1, "x")), says(2, edited(said(1, "x"), 2, "y")), does(gives("U1", "eyes", 3)), says(4, said(4, "z")), erases(earshot.ErasureOf{Messages: []earshot.MessageID{"m1"}}),
+		revisionAt(1, plainMessage(1, "x")), revisionAt(2, withText(plainMessage(1, "x"), 2, "y")), reactionAt(giveReaction("U1", "eyes", 3)), revisionAt(4, plainMessage(4, "z")), erasureEvent(earshot.ErasureOf{Messages: []earshot.MessageID{"m1"}}),
 	}, []string{`m1 is deleted`, `m4 Alice "z"`}},
 	{"what was said before a time is erased", []event{
-		says(1, said(1, "x")), says(2, edited(said(1, "x"), 2, "y")), does(gives("U1", "eyes", 3)), says(4, said(9, "z")), erases(earshot.ErasureOf{Before: second(5)}),
+		revisionAt(1, plainMessage(1, "x")), revisionAt(2, withText(plainMessage(1, "x"), 2, "y")), reactionAt(giveReaction("U1", "eyes", 3)), revisionAt(4, plainMessage(9, "z")), erasureEvent(earshot.ErasureOf{Before: timeAt(5)}),
 	}, []string{`m9 Alice "z"`}},
 }
 
-// state describes what is stored of a scope and its workspace, a line for each thing.
-func state(st earshot.Store, s earshot.Scope) (string, error) {
+// describeState describes what is stored of a scope and its workspace, a line for each thing.
+func describeState(st earshot.Store, s earshot.Scope) (string, error) {
 	var lines []string
 	c, err := st.Channel(background, s)
 	if err != nil {
@@ -318,7 +318,7 @@ func (x telling) differs(turns ...turnOf) error {
 
 func (x telling) compare(s earshot.Scope) error {
 	for _, st := range x.replicas {
-		got, err := state(st, s)
+		got, err := describeState(st, s)
 		if err != nil {
 			return err
 		}
@@ -343,24 +343,24 @@ var tellings = []struct {
 	name string
 	run  func(*testing.T, telling)
 }{
-	{"in order", func(t *testing.T, x telling) { must(t, x.differs(x.all("d")...)) }},
+	{"in order", func(t *testing.T, x telling) { requireNoError(t, x.differs(x.all("d")...)) }},
 	{"repeated", func(t *testing.T, x telling) {
 		var each []turnOf
 		for _, one := range x.all("d") {
 			each = append(each, one, one, one)
 		}
-		must(t, x.differs(slices.Concat(each, x.all("d"))...))
+		requireNoError(t, x.differs(slices.Concat(each, x.all("d"))...))
 	}},
 	{"renewed id", func(t *testing.T, x telling) {
 		again := x.all("e")
 		slices.Reverse(again)
-		must(t, x.differs(slices.Concat(x.all("d"), x.all("e"), again)...))
+		requireNoError(t, x.differs(slices.Concat(x.all("d"), x.all("e"), again)...))
 	}},
 	{"other replica", func(t *testing.T, x telling) {
 		for range 5 {
 			s, err := x.scope()
-			must(t, err)
-			must(t, errors.Join(together(2, func(i int) error {
+			requireNoError(t, err)
+			requireNoError(t, errors.Join(runTogether(2, func(i int) error {
 				for _, one := range x.all(fmt.Sprint("d", i)) {
 					if err := x.events[one.event](x.replicas[i%len(x.replicas)], s, one.delivery); err != nil {
 						return err
@@ -368,7 +368,7 @@ var tellings = []struct {
 				}
 				return nil
 			})...))
-			must(t, x.compare(s))
+			requireNoError(t, x.compare(s))
 		}
 	}},
 	{"reordered", func(t *testing.T, x telling) {
@@ -382,7 +382,7 @@ var tellings = []struct {
 	}},
 }
 
-func must(t *testing.T, err error) {
+func requireNoError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

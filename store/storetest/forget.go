@@ -19,7 +19,7 @@ func (s *suite) epoch(conversation string) int {
 func (s *suite) answered(n int, conversation string, shows ...earshot.MessageID) earshot.TurnID {
 	s.Helper()
 	id := s.asked(n, conversation)
-	l, _ := s.claim("me", second(n))
+	l, _ := s.claim("me", timeAt(n))
 	p := prompt(n, shows...)
 	p.From = s.epoch(conversation)
 	p.Epoch = p.From
@@ -29,7 +29,7 @@ func (s *suite) answered(n int, conversation string, shows ...earshot.MessageID)
 	t := turn(n, fmt.Sprint("turn ", n))
 	t.Epoch, t.Ledger, t.Shown = p.Epoch, nil, nil
 	for _, m := range append(shows, t.Answer.Anchor) {
-		t.Shown = append(t.Shown, earshot.Shown{ID: m})
+		t.Shown = append(t.Shown, earshot.ShownRevision{ID: m})
 	}
 	s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
 	s.check(s.Release(s.Context(), l, 0))
@@ -74,33 +74,33 @@ var everyText = []string{"input", "journal", "post", "session"}
 
 var eraseCases = []testCase{
 	{"a deletion erases the raw events of its message, its own included", func(s *suite) {
-		s.accept(heard(1, "canary"))
-		edit := heard(1, "canary, edited")
-		edit.Delivery, edit.Message.Edited = "edit", second(2)
+		s.accept(deliveryOf(1, "canary"))
+		edit := deliveryOf(1, "canary, edited")
+		edit.Delivery, edit.Message.Edited = "edit", timeAt(2)
 		s.accept(edit)
-		s.accept(heard(2, "stays"))
-		out := s.accept(deletion(1, "canary"))
+		s.accept(deliveryOf(2, "stays"))
+		out := s.accept(deletionOf(1, "canary"))
 		s.equal("change", out.Change, earshot.Gone)
 		s.equal("raw", s.raws(1), []string{"", "", ""})
 		s.equal("of another", len(s.raws(2)[0]) > 0, true)
 		s.equal("the delivery is still known", s.accept(edit).Duplicate, true)
 	}},
 	{"late copies of a deleted message store no text", func(s *suite) {
-		s.accept(deletion(1, "canary"))
-		out := s.ask(heard(1, "canary"), "m1")
+		s.accept(deletionOf(1, "canary"))
+		out := s.ask(deliveryOf(1, "canary"), "m1")
 		s.equal("accepted", []any{out.Change, out.Turn, out.Opened}, []any{earshot.Same, earshot.TurnID(0), false})
 		s.equal("raw", s.raws(1), []string{"", ""})
 		s.equal("message", s.message("m1").Text, "")
-		s.idle(second(9))
+		s.idle(timeAt(9))
 	}},
 	{"replies to a deleted message keep their text and lose the raw events that may quote it", func(s *suite) {
-		inThread, answer, other := heard(2, "reply"), heard(3, "answer"), heard(4, "other")
+		inThread, answer, other := deliveryOf(2, "reply"), deliveryOf(3, "answer"), deliveryOf(4, "other")
 		inThread.Message.Thread, answer.Message.ReplyTo = "m1", "m1"
-		s.accept(heard(1, "canary"))
-		for _, e := range []earshot.Event{inThread, answer, other, deletion(1, "canary")} {
+		s.accept(deliveryOf(1, "canary"))
+		for _, e := range []earshot.Event{inThread, answer, other, deletionOf(1, "canary")} {
 			s.accept(e)
 		}
-		late := heard(5, "late reply")
+		late := deliveryOf(5, "late reply")
 		late.Message.Thread = "m1"
 		s.accept(late)
 		for n, want := range map[int]int{2: 0, 3: 0, 4: 1, 5: 0} {
@@ -121,41 +121,41 @@ var eraseCases = []testCase{
 	{"the turns of an ended epoch still tell which files they gave", func(s *suite) {
 		s.answered(1, "dm")
 		s.answered(2, "dm")
-		s.accept(deletion(1, ""))
+		s.accept(deletionOf(1, ""))
 		m, err := s.Manifest(s.Context(), s.conversation("dm"))
 		s.check(err)
 		s.equal("manifest", m, earshot.Manifest{})
 		turns, err := s.Turns(s.Context(), s.conversation("dm"), 10)
 		s.check(err)
 		for n, t := range turns {
-			s.equal("shown", t.Shown, []earshot.Shown{{ID: earshot.MessageID(fmt.Sprint("m", n+1))}})
-			s.equal("attached", t.Attached, []earshot.Attached{{ID: "F1", SHA256: "ab", Turn: n, Tokens: 85}})
+			s.equal("shown", t.Shown, []earshot.ShownRevision{{ID: earshot.MessageID(fmt.Sprint("m", n+1))}})
+			s.equal("attached", t.Attached, []earshot.AttachedFile{{ID: "F1", SHA256: "ab", Turn: n, Tokens: 85}})
 		}
 		s.equal("turns", len(turns), 2)
 	}},
 	{"a turn whose anchor is deleted before the reply is dropped", func(s *suite) {
 		a, b := s.asked(1, "dm"), s.asked(2, "dm")
-		s.accept(deletion(1, ""))
+		s.accept(deletionOf(1, ""))
 		q := s.queued(a)
 		s.equal("turn", []any{q.State, q.Why}, []any{earshot.TurnDropped, "anchor deleted"})
-		l, turns := s.claim("me", second(3))
+		l, turns := s.claim("me", timeAt(3))
 		s.equal("left", turnIDs(turns), []earshot.TurnID{b})
 		s.begin(l, b, prompt(2))
 		s.put(l, post(b, 0, earshot.PostPlanned))
-		s.accept(deletion(2, ""))
+		s.accept(deletionOf(2, ""))
 		s.equal("turn", s.queued(b).State, earshot.TurnDropped)
 		wantError(s.T, s.PutPost(s.Context(), l, post(b, 0, earshot.PostSending)), earshot.ErrConflict)
 		wantError(s.T, s.Finish(s.Context(), l, b, earshot.TurnDone, "", nil), earshot.ErrConflict)
 		s.check(s.Finish(s.Context(), l, b, earshot.TurnDropped, "mine", nil))
 		s.check(s.Release(s.Context(), l, 0))
-		s.idle(second(9))
+		s.idle(timeAt(9))
 		s.equal("text", s.text(b), []string{})
 	}},
 	{"a turn that may have posted outlives its anchor and keeps no text", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		s.step(l, id, 0)
 		s.put(l, post(id, 0, earshot.PostSending))
-		s.accept(deletion(1, ""))
+		s.accept(deletionOf(1, ""))
 		s.equal("state", s.queued(id).State, earshot.TurnPosting)
 		s.equal("what is to be posted stays", s.text(id), []string{"post"})
 		s.step(l, id, 1)
@@ -171,10 +171,10 @@ var eraseCases = []testCase{
 		s.equal("the next epoch is empty", []int{len(session), len(m.Shown), len(m.Names)}, []int{0, 0, 0})
 	}},
 	{"a deletion ends the epochs that have read the message, and no other", func(s *suite) {
-		s.record(said(50, "canary"), said(51, "other"))
+		s.record(plainMessage(50, "canary"), plainMessage(51, "other"))
 		before, shown, after := s.answered(1, "dm"), s.answered(2, "dm", "m50"), s.answered(3, "dm")
 		elsewhere := s.answered(4, "m4", "m51")
-		s.accept(deletion(50, "canary"))
+		s.accept(deletionOf(50, "canary"))
 		for _, id := range []earshot.TurnID{before, shown, after} {
 			s.equal("text", s.text(id), []string{})
 		}
@@ -184,37 +184,37 @@ var eraseCases = []testCase{
 		s.check(err)
 		s.equal("session", len(session), 0)
 		next := s.answered(5, "dm")
-		s.accept(deletion(2, ""))
+		s.accept(deletionOf(2, ""))
 		s.equal("an epoch that began after it", s.text(next), everyText)
 		s.equal("epoch", s.epoch("dm"), 1)
 	}},
 	{"a snippet and what a tool found count as read", func(s *suite) {
-		s.record(said(50, "canary"), said(51, "canary"), said(52, "only considered"))
+		s.record(plainMessage(50, "canary"), plainMessage(51, "canary"), plainMessage(52, "only considered"))
 		l, id := s.ready(1, "m1")
 		s.step(l, id, 0, "m50")
 		t := turn(1, "x")
 		t.Shown = nil
 		t.Ledger = earshot.Ledger{{ID: "m51", Verdict: earshot.Snippet}, {ID: "m52", Verdict: earshot.Out}}
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
-		s.accept(deletion(52, ""))
+		s.accept(deletionOf(52, ""))
 		s.equal("only considered", s.text(id), []string{"input", "journal", "session"})
-		s.accept(deletion(51, ""))
+		s.accept(deletionOf(51, ""))
 		s.equal("snippet", s.text(id), []string{})
 		s.check(s.Release(s.Context(), l, 0))
 		other := s.asked(2, "m2")
-		l, _ = s.claim("me", second(60))
+		l, _ = s.claim("me", timeAt(60))
 		s.begin(l, other, prompt(2))
 		s.step(l, other, 0, "m50")
-		s.accept(deletion(50, ""))
+		s.accept(deletionOf(50, ""))
 		s.equal("a tool's", s.text(other), []string{})
 	}},
 	{"a turn under way whose prompt shows a deleted message may finish, and no text of it is kept", func(s *suite) {
-		s.record(said(50, "canary"))
+		s.record(plainMessage(50, "canary"))
 		id := s.asked(1, "m1")
-		l, _ := s.claim("me", second(1))
+		l, _ := s.claim("me", timeAt(1))
 		s.begin(l, id, prompt(1, "m50"))
 		s.step(l, id, 0)
-		s.accept(deletion(50, ""))
+		s.accept(deletionOf(50, ""))
 		steps := s.steps(id)
 		s.equal("the journal says so", len(steps) == 1 && steps[0].Erased, true)
 		s.step(l, id, 1)
@@ -227,14 +227,14 @@ var eraseCases = []testCase{
 		s.equal("conversation", []any{c.Epoch, c.Cursor}, []any{1, t.Cursor})
 	}},
 	{"so with a turn that begins a new epoch", func(s *suite) {
-		s.record(said(50, "canary"))
+		s.record(plainMessage(50, "canary"))
 		old := s.answered(1, "dm")
 		id := s.asked(2, "dm")
-		l, _ := s.claim("me", second(2))
+		l, _ := s.claim("me", timeAt(2))
 		p := prompt(2, "m50")
 		p.Epoch = 1
 		s.begin(l, id, p)
-		s.accept(deletion(50, ""))
+		s.accept(deletionOf(50, ""))
 		t := turn(2, "canary")
 		t.Epoch = 1
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
@@ -243,19 +243,19 @@ var eraseCases = []testCase{
 		s.equal("epoch", s.epoch("dm"), 2)
 	}},
 	{"after an erasure the turn needs a new prompt", func(s *suite) {
-		s.record(said(50, "canary"))
+		s.record(plainMessage(50, "canary"))
 		id := s.asked(1, "m1")
-		l, _ := s.claim("me", second(1))
-		s.accept(deletion(50, ""))
+		l, _ := s.claim("me", timeAt(1))
+		s.accept(deletionOf(50, ""))
 		wantError(s.T, s.Begin(s.Context(), l, id, prompt(1, "m50")), earshot.ErrConflict)
 		s.begin(l, id, prompt(1))
 		s.equal("text", s.text(id), []string{"input"})
 	}},
 	{"a step that shows a deleted message is stored without its data, and so are the steps after it", func(s *suite) {
-		s.record(said(50, "canary"))
+		s.record(plainMessage(50, "canary"))
 		l, id := s.ready(1, "m1")
 		s.step(l, id, 0)
-		s.accept(deletion(50, ""))
+		s.accept(deletionOf(50, ""))
 		s.step(l, id, 1, "m50")
 		s.step(l, id, 2)
 		var erased []bool
@@ -268,35 +268,35 @@ var eraseCases = []testCase{
 		s.equal("text", s.text(id), []string{})
 	}},
 	{"a commit that shows a deleted message stores no session", func(s *suite) {
-		s.record(said(50, "canary"))
-		s.accept(deletion(50, ""))
+		s.record(plainMessage(50, "canary"))
+		s.accept(deletionOf(50, ""))
 		l, id := s.ready(1, "m1")
 		t := turn(1, "canary")
-		t.Shown = []earshot.Shown{{ID: "m50"}}
+		t.Shown = []earshot.ShownRevision{{ID: "m50"}}
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
 		s.equal("text", s.text(id), []string{})
 		s.equal("epoch", s.epoch("m1"), 1)
 		s.opened("m2", "")
 		t = turn(2, "canary")
-		t.Shown = []earshot.Shown{{ID: "m50"}}
+		t.Shown = []earshot.ShownRevision{{ID: "m50"}}
 		t = s.commit("m2", t)
 		got, err := s.Turn(s.Context(), s.conversation("m2"), t.Number)
 		s.check(err)
 		s.equal("without a queue", []any{len(got.Session), len(got.Names), s.epoch("m2")}, []any{0, 0, 1})
 	}},
 	{"a failed or parked turn keeps no deleted text, and cannot be reopened if its anchor is deleted", func(s *suite) {
-		s.record(said(50, "canary"))
+		s.record(plainMessage(50, "canary"))
 		for n, state := range []earshot.TurnState{earshot.TurnFailed, earshot.TurnParked} {
 			id := s.asked(n, fmt.Sprint("m", n))
-			l, _ := s.claim("me", second(n))
+			l, _ := s.claim("me", timeAt(n))
 			s.begin(l, id, prompt(n, "m50"))
 			s.step(l, id, 0)
 			s.put(l, post(id, 0, earshot.PostAmbiguous))
 			s.check(s.Finish(s.Context(), l, id, state, "x", nil))
 			s.check(s.Release(s.Context(), l, 0))
 		}
-		s.accept(deletion(50, ""))
-		s.accept(deletion(0, ""))
+		s.accept(deletionOf(50, ""))
+		s.accept(deletionOf(0, ""))
 		list, err := s.QueuedTurns(s.Context(), earshot.TurnQuery{})
 		s.check(err)
 		for i, want := range []earshot.TurnState{earshot.TurnParked, earshot.TurnFailed} {
@@ -307,14 +307,14 @@ var eraseCases = []testCase{
 		s.check(s.Reopen(s.Context(), list[0].ID))
 	}},
 	{"a turn that is reopened after an erasure keeps no text of its first try", func(s *suite) {
-		s.record(said(50, "canary"))
+		s.record(plainMessage(50, "canary"))
 		for n, begun := range []bool{false, true} { // when the deletion comes
 			id := s.asked(n, fmt.Sprint("m", n))
-			l, _ := s.claim("me", second(n))
+			l, _ := s.claim("me", timeAt(n))
 			shown := earshot.MessageID("m50")
 			if begun {
 				shown = "m51"
-				s.record(said(51, "canary"))
+				s.record(plainMessage(51, "canary"))
 			}
 			s.begin(l, id, prompt(n, shown))
 			s.put(l, post(id, 0, earshot.PostSent))
@@ -344,7 +344,7 @@ var eraseCases = []testCase{
 		t := turn(1, "x")
 		_, err = s.CommitTurn(s.Context(), id, t)
 		s.check(err)
-		s.accept(deletion(1, ""))
+		s.accept(deletionOf(1, ""))
 		s.equal("own", s.text(own), []string{})
 		s.equal("in another channel", there.text(theirs), everyText)
 		session, err := s.Session(s.Context(), id)

@@ -23,11 +23,11 @@ var isolationCases = []testCase{
 	{"the same ids in every platform, workspace and channel never meet", func(s *suite) {
 		for i, scope := range scopes() {
 			mine := fmt.Sprint(scope)
-			root, re := said(1, "root of "+mine), reply(2, "m1", "reply of "+mine)
+			root, re := plainMessage(1, "root of "+mine), reply(2, "m1", "reply of "+mine)
 			re.ReplyTo = "m1"
-			edit := said(3, "edit of "+mine)
-			edit.Edited = second(4)
-			out, err := s.Record(s.Context(), scope, root, re, said(3, "first of "+mine), edit)
+			edit := plainMessage(3, "edit of "+mine)
+			edit.Edited = timeAt(4)
+			out, err := s.Record(s.Context(), scope, root, re, plainMessage(3, "first of "+mine), edit)
 			s.check(err)
 			s.equal("changes", changes(out), []earshot.Change{earshot.New, earshot.New, earshot.New, earshot.Edited})
 			s.equal("sequence", out[3].Seq, int64(4))
@@ -78,7 +78,7 @@ var isolationCases = []testCase{
 		}
 	}},
 	{"a message of another scope gets the same error as one that does not exist", func(s *suite) {
-		s.record(said(1, "secret"))
+		s.record(plainMessage(1, "secret"))
 		other := s.scope
 		other.Workspace = "T9"
 		_, outside := s.Message(s.Context(), other, "m1")

@@ -19,7 +19,7 @@ var locateCases = []testCase{
 	{"a text is found in every place that holds it, and after an erasure in none", func(s *suite) {
 		s.fill()
 		const said = "canary in a file, a summary and a name"
-		m := canaried(said)
+		m := withCanary(said)
 		s.record(m)
 		s.check(s.PutBlob(s.Context(), s.scope, m.ID, "F9", earshot.Blob{SHA256: "ff", Name: "blob " + said, Data: []byte("data " + said)}))
 		s.talk("talk", 200, 202)
@@ -55,9 +55,9 @@ var locateCases = []testCase{
 		}
 	}},
 	{"a deleted or edited text is in no table", func(s *suite) {
-		edit := said(2, "new words")
-		edit.Edited = second(9)
-		s.record(said(1, "canary"), said(3, "another"), said(2, "canary"), edit, said(4, "more"), said(5, "more"), tombstone(1), tombstone(2))
+		edit := plainMessage(2, "new words")
+		edit.Edited = timeAt(9)
+		s.record(plainMessage(1, "canary"), plainMessage(3, "another"), plainMessage(2, "canary"), edit, plainMessage(4, "more"), plainMessage(5, "more"), tombstone(1), tombstone(2))
 		for _, p := range s.located("canary") {
 			if p.Table != "" {
 				s.Errorf("left: %+v", p)
@@ -76,7 +76,7 @@ var locateCases = []testCase{
 			`{"text":"{\"text\":\"n\\u00E9 \\\"quoted\\\"\\n<tag> & \\ud83e\\udd93\\/x\u005cu007f\"}"}`,
 		} {
 			before := len(s.tables(text))
-			_, err := s.Accept(s.Context(), s.scope, earshot.Event{Delivery: strings.Repeat("E", i+1), Raw: []byte(raw), Message: said(i+1, "x")}, nil)
+			_, err := s.Accept(s.Context(), s.scope, earshot.Event{Delivery: strings.Repeat("E", i+1), Raw: []byte(raw), Message: plainMessage(i+1, "x")}, nil)
 			s.check(err)
 			if len(s.tables(text)) != before+1 {
 				s.Errorf("%s: not found", raw)
@@ -88,7 +88,7 @@ var locateCases = []testCase{
 	}},
 	{"a text without a Latin letter or a digit is found in tables too", func(s *suite) {
 		for i, text := range []string{"佐々木", "é", "“…”", "🦓", `\"`} {
-			s.record(said(i+1, "so: "+text))
+			s.record(plainMessage(i+1, "so: "+text))
 			if !slices.ContainsFunc(s.located(text), func(p earshot.Place) bool { return p.Table != "" }) {
 				s.Errorf("%q is in no table", text)
 			}
@@ -99,7 +99,7 @@ var locateCases = []testCase{
 		for _, err = range s.Locate(s.Context(), "", nil) {
 		}
 		wantError(s.T, err, earshot.ErrInvalid)
-		s.record(said(1, "canary"), said(2, "canary"))
+		s.record(plainMessage(1, "canary"), plainMessage(2, "canary"))
 		n := 0
 		for _, err := range s.Locate(s.Context(), "canary", nil) {
 			s.check(err)
@@ -124,10 +124,10 @@ var locateCases = []testCase{
 	}},
 }
 
-// canaried returns a message with the text in it, in its author's name and in its
+// withCanary returns a message with the text in it, in its author's name and in its
 // file's name.
-func canaried(text string) earshot.Message {
-	m := said(60, text)
+func withCanary(text string) earshot.Message {
+	m := plainMessage(60, text)
 	m.Author.Name = "name " + text
 	m.Files = []earshot.File{{ID: "F9", Name: text}}
 	return m

@@ -17,8 +17,8 @@ var modelCases = []testCase{
 		var tries atomic.Int64 // each try has channels of its own
 		rapid.Check(s.T, func(t *rapid.T) {
 			copies := rapid.SliceOfN(rapid.Custom(drawCopy), 0, 24).Draw(t, "copies")
-			want := expect(copies)
-			for range scaled(2, 1) {
+			want := expectedState(copies)
+			for range sizeUnderRace(2, 1) {
 				shuffled := rapid.Permutation(copies).Draw(t, "order")
 				s := &suite{T: s.T, Store: s.Store, scope: s.scope}
 				s.scope.Channel = earshot.ChannelID(fmt.Sprint("try ", tries.Add(1)))
@@ -39,10 +39,10 @@ func drawCopy(t *rapid.T) earshot.Message {
 	if rapid.IntRange(0, 9).Draw(t, "kind") == 0 {
 		return tombstone(n)
 	}
-	m := said(n, rapid.SampledFrom([]string{"", "a", "b", "deploy"}).Draw(t, "text"))
+	m := plainMessage(n, rapid.SampledFrom([]string{"", "a", "b", "deploy"}).Draw(t, "text"))
 	m.Author.Name = rapid.SampledFrom([]string{"", "Alice"}).Draw(t, "name")
 	if rev := rapid.IntRange(0, 2).Draw(t, "revision"); rev > 0 {
-		m.Edited = second(100 + rev)
+		m.Edited = timeAt(100 + rev)
 	}
 	if rapid.Bool().Draw(t, "thread") {
 		m.Thread = "m0"
@@ -52,26 +52,26 @@ func drawCopy(t *rapid.T) earshot.Message {
 	}
 	if rapid.Bool().Draw(t, "lists") {
 		m.Mentions = rapid.SampledFrom([][]earshot.AuthorID{{}, {"U1"}, {"U2"}}).Draw(t, "mentions")
-		m.AsOf.Mentions = second(rapid.IntRange(1, 3).Draw(t, "as of"))
+		m.AsOf.Mentions = timeAt(rapid.IntRange(1, 3).Draw(t, "as of"))
 	}
 	if rapid.Bool().Draw(t, "shared") {
-		m.Shared = rapid.SampledFrom([][]earshot.Shared{{}, {{Kind: earshot.Link, Author: "erin", Text: "quoted"}}, {{Kind: earshot.Link, Text: "else"}}}).Draw(t, "quotes")
-		m.AsOf.Shared = second(rapid.IntRange(1, 3).Draw(t, "as of"))
+		m.Shared = rapid.SampledFrom([][]earshot.SharedContent{{}, {{Kind: earshot.Link, Author: "erin", Text: "quoted"}}, {{Kind: earshot.Link, Text: "else"}}}).Draw(t, "quotes")
+		m.AsOf.Shared = timeAt(rapid.IntRange(1, 3).Draw(t, "as of"))
 	}
 	if rapid.Bool().Draw(t, "files") {
 		m.Files = rapid.SampledFrom([][]earshot.File{{}, {{ID: "F1"}}, {{ID: "F1"}, {ID: "F2"}}}).Draw(t, "attached")
-		m.AsOf.Files = second(rapid.IntRange(1, 3).Draw(t, "as of"))
+		m.AsOf.Files = timeAt(rapid.IntRange(1, 3).Draw(t, "as of"))
 	}
 	m.Author.FullName = rapid.SampledFrom([]string{"", "Alice M", "Alice N"}).Draw(t, "full name")
 	if count := rapid.IntRange(0, 3).Draw(t, "told"); count > 0 {
-		m.Replies = &earshot.Activity{Count: count, Last: second(rapid.IntRange(20, 22).Draw(t, "last"))}
+		m.Replies = &earshot.Activity{Count: count, Last: timeAt(rapid.IntRange(20, 22).Draw(t, "last"))}
 	}
 	return m
 }
 
-// expect computes from the contract of Record what must be stored after copies have
+// expectedState computes from the contract of Record what must be stored after copies have
 // arrived in any order: each message's revisions, oldest first.
-func expect(copies []earshot.Message) map[earshot.MessageID][]earshot.Message {
+func expectedState(copies []earshot.Message) map[earshot.MessageID][]earshot.Message {
 	out := map[earshot.MessageID][]earshot.Message{}
 	gone := map[earshot.MessageID]earshot.Message{}
 	reported := map[earshot.MessageID]earshot.Activity{}
@@ -98,9 +98,9 @@ func expect(copies []earshot.Message) map[earshot.MessageID][]earshot.Message {
 			o := &list[i]
 			o.Author.Name, o.Author.FullName = max(o.Author.Name, m.Author.Name), max(o.Author.FullName, m.Author.FullName)
 			o.Thread, o.ReplyTo = max(o.Thread, m.Thread), max(o.ReplyTo, m.ReplyTo)
-			latest(&o.Mentions, &o.AsOf.Mentions, m.Mentions, m.AsOf.Mentions)
-			latest(&o.Shared, &o.AsOf.Shared, m.Shared, m.AsOf.Shared)
-			latest(&o.Files, &o.AsOf.Files, m.Files, m.AsOf.Files)
+			keepLatest(&o.Mentions, &o.AsOf.Mentions, m.Mentions, m.AsOf.Mentions)
+			keepLatest(&o.Shared, &o.AsOf.Shared, m.Shared, m.AsOf.Shared)
+			keepLatest(&o.Files, &o.AsOf.Files, m.Files, m.AsOf.Files)
 		}
 	}
 	for id := range out {
@@ -115,8 +115,8 @@ func expect(copies []earshot.Message) map[earshot.MessageID][]earshot.Message {
 	return out
 }
 
-// latest keeps of two lists the one told later, at the same time the greater.
-func latest[T any](have *[]T, since *earshot.Time, in []T, at earshot.Time) {
+// keepLatest keeps of two lists the one told later, at the same time the greater.
+func keepLatest[T any](have *[]T, since *earshot.Time, in []T, at earshot.Time) {
 	if in != nil && (at > *since || at == *since && fmt.Sprint(in) > fmt.Sprint(*have)) {
 		*have, *since = in, at
 	}
@@ -164,12 +164,12 @@ func (s *suite) state(t *rapid.T) map[earshot.MessageID][]earshot.Message {
 
 func equalStates(a, b map[earshot.MessageID][]earshot.Message) bool {
 	return maps.EqualFunc(a, b, func(x, y []earshot.Message) bool {
-		return slices.EqualFunc(x, y, func(m, n earshot.Message) bool { return written(m) == written(n) })
+		return slices.EqualFunc(x, y, func(m, n earshot.Message) bool { return dumpMessage(m) == dumpMessage(n) })
 	})
 }
 
-// written returns all of m as text.
-func written(m earshot.Message) string {
+// dumpMessage returns all of m as text.
+func dumpMessage(m earshot.Message) string {
 	reported := ""
 	if m.Replies != nil {
 		reported = fmt.Sprint(*m.Replies)
@@ -207,7 +207,7 @@ func (s *suite) views(t *rapid.T, copies []earshot.Message) string {
 		}
 	}
 	var live []earshot.Message
-	for id := range expect(copies) {
+	for id := range expectedState(copies) {
 		m, err := s.Message(background, s.scope, id)
 		must(err)
 		if !m.Deleted {
@@ -217,7 +217,7 @@ func (s *suite) views(t *rapid.T, copies []earshot.Message) string {
 	slices.SortFunc(live, func(a, b earshot.Message) int { return a.Position().Compare(b.Position()) })
 	var text string
 	for _, m := range live {
-		text += written(m)
+		text += dumpMessage(m)
 	}
 	terms, err := collectTerms(s)
 	must(err)
@@ -230,29 +230,29 @@ func (s *suite) views(t *rapid.T, copies []earshot.Message) string {
 			t.Fatalf("the terms of message %d are %q, want %q", i, terms[m.ID], want)
 		}
 	}
-	for name, part := range map[string]earshot.Part{"whole": whole, "top": top, "m0": earshot.ThreadOf("m0"), "m2": earshot.ThreadOf("m2")} {
+	for name, part := range map[string]earshot.ChannelPart{"whole": whole, "top": top, "m0": earshot.ThreadOf("m0"), "m2": earshot.ThreadOf("m2")} {
 		for _, n := range []int{1, 3} {
 			var want []earshot.MessageID
 			for _, m := range live {
 				inPart := name == "whole" || name == "top" && m.Thread == "" || part.Thread() != "" && (m.Thread == part.Thread() || m.ID == part.Thread())
-				if inPart && m.Position().Compare(at(n)) <= 0 {
+				if inPart && m.Position().Compare(positionAt(n)) <= 0 {
 					want = append(want, m.ID)
 				}
 			}
-			newest, err := s.Newest(background, s.scope, part, at(n), 100)
+			newest, err := s.Newest(background, s.scope, part, positionAt(n), 100)
 			must(err)
-			count, err := s.Count(background, s.scope, part, at(n))
+			count, err := s.Count(background, s.scope, part, positionAt(n))
 			must(err)
-			if !slices.Equal(ids(newest), want) || count.Count != len(want) {
-				t.Fatalf("%s up to %d: Newest %v, Count %d, want %v", name, n, ids(newest), count.Count, want)
+			if !slices.Equal(messageIDs(newest), want) || count.Count != len(want) {
+				t.Fatalf("%s up to %d: Newest %v, Count %d, want %v", name, n, messageIDs(newest), count.Count, want)
 			}
 		}
 	}
 	replying, err := s.Replying(background, s.scope, open, "m1")
 	must(err)
 	want := slices.DeleteFunc(slices.Clone(live), func(m earshot.Message) bool { return m.ReplyTo != "m1" })
-	if !slices.Equal(ids(replying), ids(want)) {
-		t.Fatalf("Replying %v, want %v", ids(replying), ids(want))
+	if !slices.Equal(messageIDs(replying), messageIDs(want)) {
+		t.Fatalf("Replying %v, want %v", messageIDs(replying), messageIDs(want))
 	}
 	return text
 }

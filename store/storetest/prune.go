@@ -21,7 +21,7 @@ var pruneCases = []testCase{
 		var failed []earshot.TurnID
 		for n, state := range []earshot.TurnState{earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped} {
 			id := s.asked(n+2, fmt.Sprint("c", n))
-			l, _ := s.claim("me", second(n+2))
+			l, _ := s.claim("me", timeAt(n+2))
 			s.begin(l, id, prompt(n+2))
 			s.step(l, id, 0)
 			s.put(l, post(id, 0, earshot.PostAmbiguous))
@@ -37,7 +37,7 @@ var pruneCases = []testCase{
 		s.check(err)
 		later := earshot.TimeOf(time.Now().Add(time.Hour))
 
-		s.equal("of none that is younger", s.prune(second(0)), 0)
+		s.equal("of none that is younger", s.prune(timeAt(0)), 0)
 		s.equal("journal, input and post", s.text(failed[0]), []string{"input", "journal", "post"})
 		s.equal("of all that are final", s.prune(later), 4)
 		s.equal("again", s.prune(later), 0)
@@ -52,7 +52,7 @@ var pruneCases = []testCase{
 		s.check(err)
 		s.equal("the turns", after, before)
 
-		again := heard(1, "question 1")
+		again := deliveryOf(1, "question 1")
 		again.Delivery = "again"
 		s.equal("heard again", s.ask(again, "dm").Opened, false)
 		posted := s.posts(done)[0]
@@ -70,7 +70,7 @@ var pruneCases = []testCase{
 		s.equal("pruned", s.prune(later), 1)
 		s.check(s.Reopen(s.Context(), id))
 		s.check(s.Release(s.Context(), l, 0))
-		l, _ = s.claim("me", second(60))
+		l, _ = s.claim("me", timeAt(60))
 		s.begin(l, id, prompt(1))
 		s.step(l, id, 0)
 		s.equal("begun anew", s.text(id), []string{"input", "journal"})

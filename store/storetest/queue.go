@@ -12,19 +12,19 @@ import (
 // hold is for how long the suite claims a lease.
 const hold = 10 * time.Second
 
-// heard returns the event that delivers said(n, text).
-func heard(n int, text string) earshot.Event {
-	return earshot.Event{Delivery: fmt.Sprint("Ev", n), Raw: []byte(`{"text":"` + text + `"}`), Received: second(n), Message: said(n, text)}
+// deliveryOf returns the event that delivers said(n, text).
+func deliveryOf(n int, text string) earshot.Event {
+	return earshot.Event{Delivery: fmt.Sprint("Ev", n), Raw: []byte(`{"text":"` + text + `"}`), Received: timeAt(n), Message: plainMessage(n, text)}
 }
 
-// deletion returns the event that delivers tombstone(n). Its raw bytes contain the
+// deletionOf returns the event that delivers tombstone(n). Its raw bytes contain the
 // text, as those of a platform may.
-func deletion(n int, text string) earshot.Event {
-	return earshot.Event{Delivery: fmt.Sprint("EvD", n), Raw: []byte(`{"previous":"` + text + `"}`), Received: second(n), Message: tombstone(n)}
+func deletionOf(n int, text string) earshot.Event {
+	return earshot.Event{Delivery: fmt.Sprint("EvD", n), Raw: []byte(`{"previous":"` + text + `"}`), Received: timeAt(n), Message: tombstone(n)}
 }
 
 // accept accepts an event that opens no turn.
-func (s *suite) accept(e earshot.Event) earshot.Accepted {
+func (s *suite) accept(e earshot.Event) earshot.AcceptResult {
 	s.Helper()
 	out, err := s.Accept(s.Context(), s.scope, e, nil)
 	s.check(err)
@@ -32,7 +32,7 @@ func (s *suite) accept(e earshot.Event) earshot.Accepted {
 }
 
 // ask accepts an event that may open a turn of the suite's agent in a conversation.
-func (s *suite) ask(e earshot.Event, conversation string) earshot.Accepted {
+func (s *suite) ask(e earshot.Event, conversation string) earshot.AcceptResult {
 	s.Helper()
 	id := s.conversation(conversation)
 	out, err := s.Accept(s.Context(), s.scope, e, &id)
@@ -43,7 +43,7 @@ func (s *suite) ask(e earshot.Event, conversation string) earshot.Accepted {
 // asked opens a turn for message n and returns it.
 func (s *suite) asked(n int, conversation string) earshot.TurnID {
 	s.Helper()
-	out := s.ask(heard(n, fmt.Sprint("question ", n)), conversation)
+	out := s.ask(deliveryOf(n, fmt.Sprint("question ", n)), conversation)
 	if !out.Opened || out.Turn == 0 {
 		s.Fatalf("m%d opened no turn: %+v", n, out)
 	}
@@ -89,7 +89,7 @@ func (s *suite) queued(id earshot.TurnID) earshot.QueuedTurn {
 // raws returns the raw bytes of the events about message n; "" where they are erased.
 func (s *suite) raws(n int) []string {
 	s.Helper()
-	list, err := s.Events(s.Context(), s.scope, said(n, "").ID)
+	list, err := s.Events(s.Context(), s.scope, plainMessage(n, "").ID)
 	s.check(err)
 	out := []string{}
 	for _, e := range list {
@@ -100,34 +100,34 @@ func (s *suite) raws(n int) []string {
 
 var acceptCases = []testCase{
 	{"an event is kept with its message and its turn", func(s *suite) {
-		e := heard(1, "hello")
+		e := deliveryOf(1, "hello")
 		e.Client = "c1"
 		out := s.ask(e, "m1")
-		s.equal("accepted", out, earshot.Accepted{Recorded: earshot.Recorded{ID: "m1", Change: earshot.New, Seq: 1}, Turn: out.Turn, Opened: true})
-		s.equal("message", bare(s.message("m1")), e.Message)
+		s.equal("accepted", out, earshot.AcceptResult{RecordResult: earshot.RecordResult{ID: "m1", Change: earshot.New, Seq: 1}, Turn: out.Turn, Opened: true})
+		s.equal("message", withoutStoreFields(s.message("m1")), e.Message)
 		events, err := s.Events(s.Context(), s.scope, "m1")
 		s.check(err)
 		e.Message = earshot.Message{ID: "m1"}
 		s.equal("events", events, []earshot.Event{e})
 		s.equal("turn", s.queued(out.Turn), earshot.QueuedTurn{
-			ID: out.Turn, Conversation: s.conversation("m1"), Anchor: "m1", State: earshot.TurnOpen, Opened: second(1),
+			ID: out.Turn, Conversation: s.conversation("m1"), Anchor: "m1", State: earshot.TurnOpen, Opened: timeAt(1),
 		})
 		c, err := s.Conversation(s.Context(), s.conversation("m1"))
 		s.check(err)
 		s.equal("the conversation is opened", c.ID, s.conversation("m1"))
 	}},
 	{"an event without a conversation is stored and opens no turn", func(s *suite) {
-		s.equal("accepted", s.accept(heard(1, "hello")), earshot.Accepted{Recorded: earshot.Recorded{ID: "m1", Change: earshot.New, Seq: 1}})
+		s.equal("accepted", s.accept(deliveryOf(1, "hello")), earshot.AcceptResult{RecordResult: earshot.RecordResult{ID: "m1", Change: earshot.New, Seq: 1}})
 		s.equal("raw", s.raws(1), []string{`{"text":"hello"}`})
-		s.idle(second(1))
+		s.idle(timeAt(1))
 	}},
 	{"a delivery that is known writes nothing", func(s *suite) {
-		first := s.ask(heard(1, "hello"), "m1")
-		again := heard(1, "other")
-		again.Received = second(9)
-		s.equal("again", s.ask(again, "m1"), earshot.Accepted{
-			Recorded: earshot.Recorded{ID: "m1", Change: earshot.Same, Seq: 1}, Duplicate: true, Turn: first.Turn})
-		s.equal("again, asking nobody", s.accept(again), earshot.Accepted{Recorded: earshot.Recorded{ID: "m1", Change: earshot.Same, Seq: 1}, Duplicate: true})
+		first := s.ask(deliveryOf(1, "hello"), "m1")
+		again := deliveryOf(1, "other")
+		again.Received = timeAt(9)
+		s.equal("again", s.ask(again, "m1"), earshot.AcceptResult{
+			RecordResult: earshot.RecordResult{ID: "m1", Change: earshot.Same, Seq: 1}, Duplicate: true, Turn: first.Turn})
+		s.equal("again, asking nobody", s.accept(again), earshot.AcceptResult{RecordResult: earshot.RecordResult{ID: "m1", Change: earshot.Same, Seq: 1}, Duplicate: true})
 		s.equal("text", s.message("m1").Text, "hello")
 		s.equal("raw", s.raws(1), []string{`{"text":"hello"}`})
 	}},
@@ -135,7 +135,7 @@ var acceptCases = []testCase{
 		s.asked(1, "m1")
 		other := s.scope
 		other.Workspace = "T2"
-		out, err := s.Accept(s.Context(), other, heard(1, "hello"), nil)
+		out, err := s.Accept(s.Context(), other, deliveryOf(1, "hello"), nil)
 		s.check(err)
 		s.equal("duplicate", out.Duplicate, false)
 		events, err := s.Events(s.Context(), other, "m1")
@@ -145,7 +145,7 @@ var acceptCases = []testCase{
 	{"a message has one turn, however many deliveries it has", func(s *suite) {
 		first := s.asked(1, "m1")
 		for i := range 11 {
-			e := heard(1, "question 1")
+			e := deliveryOf(1, "question 1")
 			e.Delivery = fmt.Sprint("again ", i)
 			if i == 5 {
 				e.Delivery = ""
@@ -156,55 +156,55 @@ var acceptCases = []testCase{
 		s.equal("events", len(s.raws(1)), 12)
 	}},
 	{"a message that was recorded before opens its turn when its event comes", func(s *suite) {
-		s.record(said(1, "question 1"))
-		s.accept(earshot.Event{Delivery: "Ev0", Message: said(1, "question 1")})
+		s.record(plainMessage(1, "question 1"))
+		s.accept(earshot.Event{Delivery: "Ev0", Message: plainMessage(1, "question 1")})
 		s.asked(1, "m1")
 	}},
 	{"each agent has a turn of its own for a message", func(s *suite) {
 		first := s.asked(1, "m1")
 		id := s.conversation("m1")
 		id.Agent = "other"
-		e := heard(1, "question 1")
+		e := deliveryOf(1, "question 1")
 		e.Delivery = "to the other"
 		out, err := s.Accept(s.Context(), s.scope, e, &id)
 		s.check(err)
 		s.equal("opened", out.Opened && out.Turn > first, true)
-		_, turns := s.claim("a", second(2))
+		_, turns := s.claim("a", timeAt(2))
 		s.equal("the agent's", turnIDs(turns), []earshot.TurnID{first})
-		s.idle(second(2))
+		s.idle(timeAt(2))
 	}},
 	{"an edit opens no turn, the original that comes after it does", func(s *suite) {
-		e := heard(1, "edited")
-		e.Message.Edited = second(5)
+		e := deliveryOf(1, "edited")
+		e.Message.Edited = timeAt(5)
 		out := s.ask(e, "m1")
 		s.equal("edit", []any{out.Change, out.Turn, out.Opened}, []any{earshot.New, earshot.TurnID(0), false})
-		late := heard(1, "original")
+		late := deliveryOf(1, "original")
 		late.Delivery = "late"
 		out = s.ask(late, "m1")
 		s.equal("original", []any{out.Change, out.Opened}, []any{earshot.Late, true})
 		s.equal("the edit stands", s.message("m1").Text, "edited")
-		again := heard(1, "edited again")
-		again.Delivery, again.Message.Edited = "edit again", second(6)
+		again := deliveryOf(1, "edited again")
+		again.Delivery, again.Message.Edited = "edit again", timeAt(6)
 		s.equal("an edit of a message with a turn names it", s.ask(again, "m1").Turn, out.Turn)
 	}},
 	{"a message that history has only as it was edited opens its turn, once", func(s *suite) {
-		e := heard(1, "edited")
-		e.Message.Edited, e.Past = second(5), true
+		e := deliveryOf(1, "edited")
+		e.Message.Edited, e.Past = timeAt(5), true
 		first := s.ask(e, "m1")
 		s.equal("first", []any{first.Change, first.Opened}, []any{earshot.New, true})
-		e.Delivery, e.Message.Edited = "edited again", second(6)
+		e.Delivery, e.Message.Edited = "edited again", timeAt(6)
 		again := s.ask(e, "m1")
 		s.equal("a later edit", []any{again.Change, again.Turn, again.Opened}, []any{earshot.Edited, first.Turn, false})
-		s.record(said(2, "known"))
-		known := heard(2, "known, edited")
-		known.Message.Edited, known.Past = second(5), true
+		s.record(plainMessage(2, "known"))
+		known := deliveryOf(2, "known, edited")
+		known.Message.Edited, known.Past = timeAt(5), true
 		s.equal("of what was known", s.ask(known, "m2").Opened, false)
 	}},
 	{"a message that its sender sent twice opens one turn", func(s *suite) {
 		base := func(n int, minutes float64) earshot.Event {
-			e := heard(n, "twice")
+			e := deliveryOf(n, "twice")
 			e.Client = "c1"
-			e.Message.Time = second(0) + earshot.Time(minutes*60_000_000)
+			e.Message.Time = timeAt(0) + earshot.Time(minutes*60_000_000)
 			return e
 		}
 		other := func(change func(*earshot.Event), e earshot.Event) earshot.Event {
@@ -238,10 +238,10 @@ var acceptCases = []testCase{
 			ask  *earshot.ConversationID
 		}{
 			{"a message without an id", earshot.Event{Delivery: "x", Message: earshot.Message{Time: 1}}, nil},
-			{"a delivery id that is too long", earshot.Event{Delivery: long, Message: said(1, "x")}, nil},
-			{"a client id that is too long", earshot.Event{Client: long, Message: said(1, "x")}, nil},
-			{"a conversation in another channel", heard(1, "x"), &elsewhere},
-			{"a conversation of nobody", heard(1, "x"), &nobody},
+			{"a delivery id that is too long", earshot.Event{Delivery: long, Message: plainMessage(1, "x")}, nil},
+			{"a client id that is too long", earshot.Event{Client: long, Message: plainMessage(1, "x")}, nil},
+			{"a conversation in another channel", deliveryOf(1, "x"), &elsewhere},
+			{"a conversation of nobody", deliveryOf(1, "x"), &nobody},
 		} {
 			if _, err := s.Accept(s.Context(), s.scope, c.e, c.ask); !errors.Is(err, earshot.ErrInvalid) {
 				s.Errorf("%s: got %v, want ErrInvalid", c.name, err)
@@ -252,9 +252,9 @@ var acceptCases = []testCase{
 	}},
 	{"raw bytes come back unchanged", func(s *suite) {
 		raw := "\x00\xff\xed\xa0\x80" + strings.Repeat("z", 200_000)
-		s.accept(earshot.Event{Delivery: "a\x00b", Raw: []byte(raw), Message: said(1, "x")})
+		s.accept(earshot.Event{Delivery: "a\x00b", Raw: []byte(raw), Message: plainMessage(1, "x")})
 		s.equal("raw", s.raws(1), []string{raw})
-		out := s.accept(earshot.Event{Delivery: "a\x00b", Message: said(1, "x")})
+		out := s.accept(earshot.Event{Delivery: "a\x00b", Message: plainMessage(1, "x")})
 		s.equal("known", out.Duplicate, true)
 	}},
 	{"old events are pruned when the caller asks", func(s *suite) {
@@ -266,29 +266,29 @@ var acceptCases = []testCase{
 			s.check(err)
 			return n
 		}
-		s.equal("before the first", count(second(0)), 0)
-		s.equal("some", count(second(4)), 4)
-		s.equal("the same again", count(second(4)), 0)
+		s.equal("before the first", count(timeAt(0)), 0)
+		s.equal("some", count(timeAt(4)), 4)
+		s.equal("the same again", count(timeAt(4)), 0)
 		s.equal("forgotten", len(s.raws(3)), 0)
 		s.equal("kept", len(s.raws(4)), 1)
-		s.equal("kept is known", s.ask(heard(4, "question 4"), "dm").Duplicate, true)
-		again := s.ask(heard(3, "question 3"), "dm")
+		s.equal("kept is known", s.ask(deliveryOf(4, "question 4"), "dm").Duplicate, true)
+		again := s.ask(deliveryOf(3, "question 3"), "dm")
 		s.equal("forgotten, but the message is known", []any{again.Duplicate, again.Change, again.Opened, again.Turn != 0},
 			[]any{false, earshot.Same, false, true})
 	}},
 	{"many old events are pruned by one call", func(s *suite) {
 		q := earshot.Queue(s.Store)
-		n := scaled(1203, 503)
-		errs := together(8, func(i int) error {
+		n := sizeUnderRace(1203, 503)
+		errs := runTogether(8, func(i int) error {
 			for k := i; k < n; k += 8 {
-				if _, err := q.Accept(s.Context(), s.scope, heard(k, "x"), nil); err != nil {
+				if _, err := q.Accept(s.Context(), s.scope, deliveryOf(k, "x"), nil); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 		s.equal("errors", len(errs), 0)
-		got, err := q.PruneEvents(s.Context(), second(n-2))
+		got, err := q.PruneEvents(s.Context(), timeAt(n-2))
 		s.check(err)
 		s.equal("forgotten", got, n-2)
 	}},

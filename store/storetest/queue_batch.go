@@ -2,9 +2,9 @@ package storetest
 
 import "github.com/earshot-ai/earshot"
 
-// arrival is the post's message, as the platform shows it.
-func arrival(p earshot.Post, n int) earshot.Arrival {
-	m := heard(n, "the reply").Message
+// arrivalOf returns the post's message, as the platform shows it.
+func arrivalOf(p earshot.Post, n int) earshot.Arrival {
+	m := deliveryOf(n, "the reply").Message
 	m.ID = earshot.MessageID("r-" + string(m.ID))
 	return earshot.Arrival{Key: p.Key, Message: m}
 }
@@ -34,8 +34,8 @@ var batchCases = []testCase{
 		l, id := s.ready(1, "m1")
 		p := post(id, 0, earshot.PostSending)
 		s.put(l, p)
-		a := arrival(p, 2)
-		unknown := arrival(p, 3)
+		a := arrivalOf(p, 2)
+		unknown := arrivalOf(p, 3)
 		unknown.Key = "nobody's"
 		turn := &earshot.Turn{Answer: earshot.Answer{Anchor: s.queued(id).Anchor, Replies: []earshot.MessageID{a.Message.ID}}, Hash: "h"}
 		wantError(s.T, s.Finish(s.Context(), l, id, earshot.TurnDone, "", turn, a, unknown), earshot.ErrNotFound)
@@ -58,7 +58,7 @@ var batchCases = []testCase{
 		l, id := s.ready(1, "m1")
 		p := post(id, 0, earshot.PostSending)
 		s.put(l, p)
-		a := arrival(p, 2)
+		a := arrivalOf(p, 2)
 		s.check(s.Confirm(s.Context(), s.scope, p.Key, a.Message.ID)) // its event came first
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnFailed, "why", nil, a))
 		_, err := s.Message(s.Context(), s.scope, a.Message.ID)

@@ -37,15 +37,15 @@ var discardCases = []testCase{
 			q := s.queued(id)
 			s.equal("turn", []any{q.State, q.Why, q.Tries}, []any{earshot.TurnDropped, whyDiscarded(state, ": said␀ again"), 1})
 			s.equal("its journal and its posts", []any{len(s.steps(id)), s.posts(id)}, []any{1, []earshot.Post{post(id, 0, earshot.PostAmbiguous)}})
-			again := heard(n, "question")
+			again := deliveryOf(n, "question")
 			again.Delivery = "again"
 			s.equal("heard again", s.ask(again, conversation).Opened, false)
-			l, turns := s.claim("me", second(60))
+			l, turns := s.claim("me", timeAt(60))
 			s.equal("the next question goes on", turnIDs(turns), []earshot.TurnID{later})
 			s.begin(l, later, prompt(10+n))
 			s.finish(l, later)
 			s.check(s.Release(s.Context(), l, 0))
-			s.idle(second(99))
+			s.idle(timeAt(99))
 		}
 		waits, err := s.QueuedTurns(s.Context(), earshot.TurnQuery{States: []earshot.TurnState{earshot.TurnParked, earshot.TurnFailed}})
 		s.check(err)
@@ -74,7 +74,7 @@ var discardCases = []testCase{
 			s.equal("state", s.queued(id).State, state)
 		}
 		refused(earshot.TurnOpen)
-		l, _ := s.claim("me", second(1))
+		l, _ := s.claim("me", timeAt(1))
 		refused(earshot.TurnClaimed)
 		s.begin(l, id, prompt(1))
 		refused(earshot.TurnGenerating)
@@ -125,28 +125,28 @@ var discardCases = []testCase{
 	}},
 	{"turns that were merged into a discarded one stay dropped", func(s *suite) {
 		a, b := s.asked(1, "m1"), s.asked(2, "m1")
-		l, _ := s.claim("me", second(5))
+		l, _ := s.claim("me", timeAt(5))
 		s.check(s.Merge(s.Context(), l, b, a))
 		s.begin(l, b, prompt(2))
 		s.check(s.Finish(s.Context(), l, b, earshot.TurnFailed, "who knows", nil))
 		s.check(s.Release(s.Context(), l, 0))
 		s.check(s.Discard(s.Context(), b, "anchor deleted")) // the reason is an operator's, not the store's
-		s.accept(deletion(2, ""))
+		s.accept(deletionOf(2, ""))
 		s.equal("the merged one", []any{s.queued(a).State, s.queued(a).Why}, []any{earshot.TurnDropped, fmt.Sprint("answered with turn ", b)})
-		s.idle(second(99))
+		s.idle(timeAt(99))
 	}},
 	{"a turn is discarded before and after its question is deleted, and its text goes", func(s *suite) {
 		before, after := s.stopped(1, "m1", earshot.TurnParked), s.stopped(2, "m2", earshot.TurnParked)
 		s.check(s.Discard(s.Context(), before, "x"))
-		s.accept(deletion(1, ""))
-		s.accept(deletion(2, ""))
+		s.accept(deletionOf(1, ""))
+		s.accept(deletionOf(2, ""))
 		wantError(s.T, s.Reopen(s.Context(), after), earshot.ErrConflict)
 		s.check(s.Discard(s.Context(), after, "x"))
 		for _, id := range []earshot.TurnID{before, after} {
 			s.equal("why", s.queued(id).Why, whyDiscarded(earshot.TurnParked, ": x"))
 			s.equal("text", s.text(id), []string{})
 		}
-		s.idle(second(99))
+		s.idle(timeAt(99))
 	}},
 	{"a discarded turn is pruned from the time when it was discarded", func(s *suite) {
 		id := s.stopped(1, "m1", earshot.TurnFailed)
@@ -157,14 +157,14 @@ var discardCases = []testCase{
 		s.equal("state and text", []any{s.queued(id).State, s.text(id)}, []any{earshot.TurnDropped, []string{}})
 	}},
 	{"of those who open a turn again and those who discard it, one side wins", func(s *suite) {
-		turns := scaled(40, 10)
+		turns := sizeUnderRace(40, 10)
 		ids := make([]earshot.TurnID, turns)
 		for n := range ids {
 			ids[n] = s.stopped(n, fmt.Sprint("c", n), earshot.TurnParked)
 		}
 		q := earshot.Queue(s.Store)
 		won := make([][2]atomic.Int64, turns) // how many opened it, how many discarded it
-		errs := together(4, func(i int) error {
+		errs := runTogether(4, func(i int) error {
 			for n := range ids {
 				var err error
 				if i%2 == 0 {
@@ -190,19 +190,19 @@ var discardCases = []testCase{
 		}
 	}},
 	{"a question that is deleted while its turn is discarded leaves no text", func(s *suite) {
-		turns := scaled(40, 10)
+		turns := sizeUnderRace(40, 10)
 		ids := make([]earshot.TurnID, turns)
 		for n := range ids {
 			ids[n] = s.stopped(n, fmt.Sprint("c", n), earshot.TurnParked)
 		}
 		q := earshot.Queue(s.Store)
-		errs := together(2, func(i int) error {
+		errs := runTogether(2, func(i int) error {
 			for n, id := range ids {
 				var err error
 				if i == 0 {
 					err = q.Discard(background, id, "x")
 				} else {
-					_, err = q.Accept(background, s.scope, deletion(n, ""), nil)
+					_, err = q.Accept(background, s.scope, deletionOf(n, ""), nil)
 				}
 				if err != nil {
 					return err
@@ -214,6 +214,6 @@ var discardCases = []testCase{
 		for _, id := range ids {
 			s.equal("state and text", []any{s.queued(id).State, s.text(id)}, []any{earshot.TurnDropped, []string{}})
 		}
-		s.idle(second(99))
+		s.idle(timeAt(99))
 	}},
 }

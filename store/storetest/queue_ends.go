@@ -7,28 +7,28 @@ import "github.com/earshot-ai/earshot"
 var endsCases = []testCase{
 	{"a lease that ran out counts as an end, one that was given back as a try", func(s *suite) {
 		id := s.asked(1, "m1")
-		s.claim("dead", second(0))
+		s.claim("dead", timeAt(0))
 		for n := range 3 {
-			_, turns := s.claim("dead", second(20+20*n))
+			_, turns := s.claim("dead", timeAt(20+20*n))
 			s.equal("left", []any{turns[0].Tries, turns[0].Ends}, []any{1, n + 1})
 		}
-		l, _ := s.claim("me", second(100))
+		l, _ := s.claim("me", timeAt(100))
 		s.begin(l, id, prompt(1))
-		s.check(s.Release(s.Context(), l, second(110)))
-		_, turns := s.claim("me", second(110))
+		s.check(s.Release(s.Context(), l, timeAt(110)))
+		_, turns := s.claim("me", timeAt(110))
 		s.equal("given back", []any{turns[0].Tries, turns[0].Ends}, []any{2, 4})
 		s.equal("stored", []any{s.queued(id).Tries, s.queued(id).Ends}, []any{2, 4})
 	}},
 	{"an open turn counts no end, since nobody was answering it", func(s *suite) {
 		a, b := s.asked(1, "m1"), s.asked(2, "m1")
-		l, _ := s.claim("dead", second(0))
+		l, _ := s.claim("dead", timeAt(0))
 		s.check(s.Finish(s.Context(), l, a, earshot.TurnDropped, "stale", nil))
-		_, turns := s.claim("heir", second(20))
+		_, turns := s.claim("heir", timeAt(20))
 		s.equal("the next", []any{turns[0].ID, turns[0].Tries, turns[0].Ends}, []any{b, 1, 0})
 	}},
 	{"a turn that makes progress counts its ends from zero", func(s *suite) {
 		id := s.asked(1, "m1")
-		l, _ := s.claim("dead", second(0))
+		l, _ := s.claim("dead", timeAt(0))
 		planned, sending, sent := post(id, 0, earshot.PostPlanned), post(id, 0, earshot.PostSending), post(id, 0, earshot.PostSent)
 		step := func(n int, posts ...earshot.Post) func() error {
 			return func() error {
@@ -54,15 +54,15 @@ var endsCases = []testCase{
 			{"the post was sent", put(sent), 0},
 			{"that again", put(sent), 1},
 		} {
-			l, _ = s.claim("dead", second(20+20*n))
+			l, _ = s.claim("dead", timeAt(20+20*n))
 			s.check(c.write())
 			s.equal(c.name, s.queued(id).Ends, c.want)
 		}
 	}},
 	{"a turn that is reopened counts from zero", func(s *suite) {
 		id := s.asked(1, "m1")
-		s.claim("dead", second(0))
-		l, _ := s.claim("me", second(20))
+		s.claim("dead", timeAt(0))
+		l, _ := s.claim("me", timeAt(20))
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnFailed, "x", nil))
 		s.equal("before", []any{s.queued(id).Tries, s.queued(id).Ends}, []any{1, 1})
 		s.check(s.Reopen(s.Context(), id))

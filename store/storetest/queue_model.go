@@ -19,7 +19,7 @@ var queueModelCases = []testCase{
 		rapid.Check(s.T, func(t *rapid.T) {
 			w := newQueueModel(s, q, tries.Add(1))
 			w.t = t
-			for range scaled(3, 1) { // long enough for turns to be finished
+			for range sizeUnderRace(3, 1) { // long enough for turns to be finished
 				t.Repeat(map[string]func(*rapid.T){
 					"":     w.check,
 					"hear": w.deliver,
@@ -82,12 +82,12 @@ const (
 
 func conversationOf(n int) string { return fmt.Sprint("c", n%modelConversations) }
 
-// mark returns a mark that every text which repeats message n contains.
-func mark(n int) string { return fmt.Sprintf("<m%d>", n) }
+// repeatMark returns a mark that every text which repeats message n contains.
+func repeatMark(n int) string { return fmt.Sprintf("<m%d>", n) }
 
 func newQueueModel(s *suite, q earshot.Queue, try int64) *queueModel {
 	w := &queueModel{
-		q: q, st: s.Store, agent: earshot.AgentID(fmt.Sprint("agent ", try)), scope: s.scope, now: second(1000),
+		q: q, st: s.Store, agent: earshot.AgentID(fmt.Sprint("agent ", try)), scope: s.scope, now: timeAt(1000),
 		delivered: map[string]bool{}, events: map[int]int{}, texts: map[int]string{}, revised: map[int]int{}, deleted: map[int]bool{},
 		leases: map[string]*earshot.Lease{}, visible: map[string]int{},
 	}
@@ -108,7 +108,7 @@ func (w *queueModel) disturb(t *rapid.T) {
 	case "crash":
 		o.forget()
 	case "wait":
-		w.now += second(rapid.IntRange(1, 12).Draw(t, "seconds")) - second(0)
+		w.now += timeAt(rapid.IntRange(1, 12).Draw(t, "seconds")) - timeAt(0)
 	case "renew":
 		w.renew(o)
 	case "release":
@@ -156,11 +156,11 @@ func (w *queueModel) deliver(t *rapid.T) {
 	revision := rapid.SampledFrom([]int{0, 0, 1, -1}).Draw(t, "revision, -1 is a deletion")
 	e := earshot.Event{
 		Delivery: fmt.Sprint(n, " ", revision, " ", rapid.IntRange(0, 1).Draw(t, "copy")),
-		Raw:      []byte("raw " + mark(n)), Received: w.now, Message: said(n, fmt.Sprint(mark(n), revision)),
+		Raw:      []byte("raw " + repeatMark(n)), Received: w.now, Message: plainMessage(n, fmt.Sprint(repeatMark(n), revision)),
 	}
 	switch {
 	case revision > 0:
-		e.Message.Edited = second(100 + revision)
+		e.Message.Edited = timeAt(100 + revision)
 	case revision < 0:
 		e.Message = tombstone(n)
 	}
@@ -189,7 +189,7 @@ func (w *queueModel) deliver(t *rapid.T) {
 	switch _, known := w.texts[n]; {
 	case revision < 0:
 		w.deleted[n] = true
-		if turn != nil && unfinished(turn.state) && !turn.perhaps {
+		if turn != nil && isUnfinished(turn.state) && !turn.perhaps {
 			turn.state = earshot.TurnDropped
 		}
 	case !known || revision > w.revised[n]:
@@ -197,7 +197,7 @@ func (w *queueModel) deliver(t *rapid.T) {
 	}
 }
 
-func unfinished(s earshot.TurnState) bool {
+func isUnfinished(s earshot.TurnState) bool {
 	return slices.Contains([]earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting}, s)
 }
 
@@ -217,7 +217,7 @@ func (w *queueModel) turn(id earshot.TurnID) *modelTurn {
 func (w *queueModel) unfinished(conversation string) []*modelTurn {
 	var out []*modelTurn
 	for _, t := range w.turns {
-		if conversationOf(t.n) == conversation && unfinished(t.state) {
+		if conversationOf(t.n) == conversation && isUnfinished(t.state) {
 			out = append(out, t)
 		}
 	}
@@ -231,7 +231,7 @@ func (w *queueModel) claim(o *replica) {
 	var expected []*modelTurn
 	for _, t := range w.turns { // the first unfinished turn of a free conversation
 		l := w.leases[conversationOf(t.n)]
-		if unfinished(t.state) && (l == nil || l.Until <= w.now) {
+		if isUnfinished(t.state) && (l == nil || l.Until <= w.now) {
 			expected = w.unfinished(conversationOf(t.n))
 			break
 		}
@@ -362,7 +362,7 @@ func (w *queueModel) drain(t *rapid.T) {
 	for _, o := range w.replicas {
 		o.forget()
 	}
-	w.now += second(3600) - second(0)
+	w.now += timeAt(3600) - timeAt(0)
 	o := w.replicas[0]
 	for range 1000 {
 		if w.claim(o); o.lease == nil {
@@ -379,7 +379,7 @@ func (w *queueModel) drain(t *rapid.T) {
 func (w *queueModel) settled() {
 	var all strings.Builder // every text that is stored of turns
 	for _, t := range w.turns {
-		w.equal(fmt.Sprint("turn ", t.id, " is final"), unfinished(t.state), false)
+		w.equal(fmt.Sprint("turn ", t.id, " is final"), isUnfinished(t.state), false)
 		q, err := w.q.QueuedTurn(background, t.id)
 		w.must(err)
 		steps, err := w.q.Steps(background, t.id)
@@ -440,7 +440,7 @@ func (w *queueModel) committed(conversation string, all *strings.Builder) {
 
 // message checks that a message is kept, or forgotten everywhere.
 func (w *queueModel) message(n int, all string) {
-	m, err := w.st.Message(background, w.scope, said(n, "").ID)
+	m, err := w.st.Message(background, w.scope, plainMessage(n, "").ID)
 	w.must(err)
 	events, err := w.q.Events(background, w.scope, m.ID)
 	w.must(err)
@@ -449,7 +449,7 @@ func (w *queueModel) message(n int, all string) {
 	if !w.deleted[n] {
 		w.equal("text", m.Text, w.texts[n])
 		for _, e := range events {
-			w.equal("raw", string(e.Raw), "raw "+mark(n))
+			w.equal("raw", string(e.Raw), "raw "+repeatMark(n))
 		}
 		return
 	}
@@ -457,7 +457,7 @@ func (w *queueModel) message(n int, all string) {
 	for _, e := range events {
 		w.equal("raw of a deleted message", string(e.Raw), "")
 	}
-	if strings.Contains(all, mark(n)) {
-		w.t.Fatalf("%s is deleted and still kept: %s", mark(n), all)
+	if strings.Contains(all, repeatMark(n)) {
+		w.t.Fatalf("%s is deleted and still kept: %s", repeatMark(n), all)
 	}
 }

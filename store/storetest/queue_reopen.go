@@ -13,7 +13,7 @@ func reopenQueue(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		t.Parallel()
 		again := open(t)
 		s := &suite{T: t, Store: again(), scope: earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}}
-		s.accept(deletion(99, "canary"))
+		s.accept(deletionOf(99, "canary"))
 		stages := []func(l earshot.Lease, id earshot.TurnID, n int){
 			func(l earshot.Lease, id earshot.TurnID, n int) { s.begin(l, id, prompt(n)) },
 			func(l earshot.Lease, id earshot.TurnID, n int) { s.step(l, id, 0) },
@@ -28,16 +28,16 @@ func reopenQueue(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 			turns = append(turns, s.asked(n, fmt.Sprint("m", n)))
 		}
 		failed, parked, discarded := s.asked(50, "m50"), s.asked(51, "m51"), s.asked(52, "m52")
-		first, _ := s.claim("before", second(0)) // released below: open again
+		first, _ := s.claim("before", timeAt(0)) // released below: open again
 		for n := 1; n < len(turns); n++ {
-			l, list := s.claim("before", second(0))
+			l, list := s.claim("before", timeAt(0))
 			leases = append(leases, l)
 			for _, stage := range stages[:n-1] {
 				stage(l, list[0].ID, n)
 			}
 		}
 		for _, state := range []earshot.TurnState{earshot.TurnFailed, earshot.TurnParked, earshot.TurnParked} {
-			l, list := s.claim("before", second(0))
+			l, list := s.claim("before", timeAt(0))
 			s.check(s.Finish(s.Context(), l, list[0].ID, state, "why", nil))
 		}
 		s.check(s.Release(s.Context(), first, 0))
@@ -48,13 +48,13 @@ func reopenQueue(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 
 		s.Store = again()
 		s.equal("everything", s.queueTraces(all), before)
-		s.equal("deliveries", []bool{s.ask(heard(0, "x"), "m0").Duplicate, s.accept(deletion(99, "x")).Duplicate}, []bool{true, true})
+		s.equal("deliveries", []bool{s.ask(deliveryOf(0, "x"), "m0").Duplicate, s.accept(deletionOf(99, "x")).Duplicate}, []bool{true, true})
 		s.begin(leases[0], turns[1], prompt(1)) // the lease is still valid
-		_, list := s.claim("after", second(5))
+		_, list := s.claim("after", timeAt(5))
 		s.equal("free now", turnIDs(list), turns[:1])
-		s.idle(second(5))
+		s.idle(timeAt(5))
 		for n := 1; n < len(turns)-1; n++ {
-			l, list := s.claim("after", second(10))
+			l, list := s.claim("after", timeAt(10))
 			s.equal("taken over", []any{list[0].ID, l.Fence, list[0].Tries, list[0].Ends}, []any{turns[n], int64(2), 1, 1})
 			wantError(t, s.Begin(s.Context(), leases[n-1], turns[n], prompt(n)), earshot.ErrFenced)
 			for _, stage := range stages[n-1:] {
@@ -64,7 +64,7 @@ func reopenQueue(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 				stage(l, turns[n], n)
 			}
 		}
-		s.idle(second(10))
+		s.idle(timeAt(10))
 		s.check(s.Reopen(s.Context(), failed))
 		s.check(s.Reopen(s.Context(), parked))
 		depth, err := s.Depth(s.Context())
@@ -83,7 +83,7 @@ func (s *suite) queueTraces(ids []earshot.TurnID) []any {
 		out = append(out, s.traces(id))
 	}
 	for n := range ids {
-		events, err := s.Events(s.Context(), s.scope, said(n, "").ID)
+		events, err := s.Events(s.Context(), s.scope, plainMessage(n, "").ID)
 		s.check(err)
 		out = append(out, events)
 	}

@@ -36,7 +36,7 @@ func (s *suite) posts(id earshot.TurnID) []earshot.Post {
 
 func (s *suite) step(l earshot.Lease, id earshot.TurnID, n int, shows ...earshot.MessageID) {
 	s.Helper()
-	s.check(s.AddStep(s.Context(), l, id, earshot.Step{N: n, Kind: "tool", Data: fmt.Append(nil, "step ", n), Time: second(n), Shows: shows}))
+	s.check(s.AddStep(s.Context(), l, id, earshot.Step{N: n, Kind: "tool", Data: fmt.Append(nil, "step ", n), Time: timeAt(n), Shows: shows}))
 }
 
 func (s *suite) steps(id earshot.TurnID) []earshot.Step {
@@ -50,7 +50,7 @@ func (s *suite) steps(id earshot.TurnID) []earshot.Step {
 func (s *suite) ready(n int, conversation string) (earshot.Lease, earshot.TurnID) {
 	s.Helper()
 	id := s.asked(n, conversation)
-	l, _ := s.claim("me", second(n))
+	l, _ := s.claim("me", timeAt(n))
 	s.begin(l, id, prompt(n))
 	return l, id
 }
@@ -59,13 +59,13 @@ var queuedTurnCases = []testCase{
 	{"a turn goes from prompt to journal, posts and commit", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		s.equal("begun", s.queued(id), earshot.QueuedTurn{
-			ID: id, Conversation: s.conversation("m1"), Anchor: "m1", State: earshot.TurnGenerating, Tries: 1, Opened: second(1),
+			ID: id, Conversation: s.conversation("m1"), Anchor: "m1", State: earshot.TurnGenerating, Tries: 1, Opened: timeAt(1),
 			Input: []byte("input 1"), Hash: "hash 1", Began: earshot.BeganFull,
 		})
 		s.step(l, id, 0)
 		s.step(l, id, 1, "m1")
 		s.equal("journal", s.steps(id), []earshot.Step{
-			{N: 0, Kind: "tool", Data: []byte("step 0"), Time: second(0)}, {N: 1, Kind: "tool", Data: []byte("step 1"), Time: second(1)}})
+			{N: 0, Kind: "tool", Data: []byte("step 0"), Time: timeAt(0)}, {N: 1, Kind: "tool", Data: []byte("step 1"), Time: timeAt(1)}})
 		s.put(l, post(id, 1, earshot.PostPlanned))
 		s.put(l, post(id, 0, earshot.PostSending))
 		s.put(l, post(id, 0, earshot.PostSent))
@@ -80,7 +80,7 @@ var queuedTurnCases = []testCase{
 		s.equal("committed", got, t)
 		s.equal("the journal stays", len(s.steps(id)), 2)
 		s.check(s.Release(s.Context(), l, 0))
-		s.idle(second(99))
+		s.idle(timeAt(99))
 	}},
 	{"a turn that is done has its number in the conversation", func(s *suite) {
 		for n := range 3 {
@@ -144,7 +144,7 @@ var queuedTurnCases = []testCase{
 	}},
 	{"an outdated or invalid prompt is refused", func(s *suite) {
 		id := s.asked(1, "m1")
-		l, _ := s.claim("me", second(1))
+		l, _ := s.claim("me", timeAt(1))
 		for _, c := range []struct {
 			p    earshot.Prompt
 			want error
@@ -282,7 +282,7 @@ var queuedTurnCases = []testCase{
 	}},
 	{"an earlier turn may be dropped for a later one, but not answered after it", func(s *suite) {
 		a, b, c := s.asked(1, "m1"), s.asked(2, "m1"), s.asked(3, "m1")
-		l, _ := s.claim("me", second(5))
+		l, _ := s.claim("me", timeAt(5))
 		wantError(s.T, s.Begin(s.Context(), l, c, prompt(3)), earshot.ErrConflict)
 		wantError(s.T, s.Finish(s.Context(), l, c, earshot.TurnDone, "", nil), earshot.ErrConflict)
 		wantError(s.T, s.PutPost(s.Context(), l, post(c, 0, earshot.PostSending)), earshot.ErrConflict)
@@ -309,7 +309,7 @@ var queuedTurnCases = []testCase{
 		wantError(s.T, s.Reopen(s.Context(), 999), earshot.ErrNotFound)
 		q := s.queued(id)
 		s.equal("turn", []any{q.State, q.Why, q.Tries}, []any{earshot.TurnOpen, "", 0})
-		l, turns := s.claim("me", second(9))
+		l, turns := s.claim("me", timeAt(9))
 		s.equal("in order", turnIDs(turns), []earshot.TurnID{id, later, last})
 		s.begin(l, id, prompt(1))
 		s.equal("with its journal and its posts", []int{len(s.steps(id)), len(s.posts(id))}, []int{1, 1})
@@ -324,9 +324,9 @@ var queuedTurnCases = []testCase{
 		other := s.scope
 		other.Channel = "C2"
 		id := earshot.ConversationID{Agent: "other", Scope: other, Name: "dm"}
-		out, err := s.Accept(s.Context(), other, heard(1, "x"), &id)
+		out, err := s.Accept(s.Context(), other, deliveryOf(1, "x"), &id)
 		s.check(err)
-		l, turns := s.claim("me", second(9))
+		l, turns := s.claim("me", timeAt(9))
 		s.begin(l, turns[0].ID, prompt(1))
 		s.finish(l, turns[0].ID)
 		for _, c := range []struct {

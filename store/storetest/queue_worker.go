@@ -65,7 +65,7 @@ func (w *queueModel) wrote(o *replica, id earshot.TurnID, what string, err error
 		w.want(what, err, earshot.ErrFenced)
 		o.forget()
 		return false
-	case !unfinished(w.turn(id).state):
+	case !isUnfinished(w.turn(id).state):
 		w.want(what, err, earshot.ErrConflict)
 		o.turns, o.sending = o.turns[1:], 0
 		return false
@@ -123,9 +123,9 @@ func (w *queueModel) begin(o *replica, id earshot.TurnID) {
 	w.must(err)
 	session, err := w.st.Session(background, o.lease.Conversation)
 	w.must(err)
-	text := fmt.Sprint(mark(turn.n), session)
+	text := fmt.Sprint(repeatMark(turn.n), session)
 	err = w.q.Begin(background, *o.lease, id, earshot.Prompt{From: c.Epoch, Epoch: c.Epoch, Input: []byte(text), Hash: text})
-	if w.holds(o) && unfinished(turn.state) && turn.perhaps && w.deleted[turn.n] {
+	if w.holds(o) && isUnfinished(turn.state) && turn.perhaps && w.deleted[turn.n] {
 		w.want("begin with a deleted anchor", err, earshot.ErrConflict)
 		o.knows[id] = ""
 		return
@@ -143,8 +143,8 @@ func (w *queueModel) read(o *replica, id earshot.TurnID, n int) {
 	if _, mine := o.knows[id]; !mine || w.texts[n] == "" || w.deleted[n] {
 		return
 	}
-	o.knows[id] += mark(n)
-	w.step(o, id, earshot.Step{Kind: "tool", Data: []byte("found " + mark(n)), Shows: []earshot.MessageID{said(n, "").ID}})
+	o.knows[id] += repeatMark(n)
+	w.step(o, id, earshot.Step{Kind: "tool", Data: []byte("found " + repeatMark(n)), Shows: []earshot.MessageID{plainMessage(n, "").ID}})
 }
 
 func (w *queueModel) step(o *replica, id earshot.TurnID, s earshot.Step) {
@@ -199,8 +199,8 @@ func (w *queueModel) end(o *replica, id earshot.TurnID, state earshot.TurnState)
 		q, err := w.q.QueuedTurn(background, id)
 		w.must(err)
 		commit = &earshot.Turn{
-			Answer: earshot.Answer{Anchor: said(turn.n, "").ID}, Epoch: q.Epoch, Cursor: c.Cursor + 1,
-			Shown:   []earshot.Shown{{ID: said(turn.n, "").ID}},
+			Answer: earshot.Answer{Anchor: plainMessage(turn.n, "").ID}, Epoch: q.Epoch, Cursor: c.Cursor + 1,
+			Shown:   []earshot.ShownRevision{{ID: plainMessage(turn.n, "").ID}},
 			Session: []earshot.SessionEntry{{Role: earshot.User, Text: o.knows[id]}},
 		}
 	}
@@ -210,7 +210,7 @@ func (w *queueModel) end(o *replica, id earshot.TurnID, state earshot.TurnState)
 		o.turns = o.turns[1:]
 		return
 	}
-	if w.holds(o) && unfinished(turn.state) && state != earshot.TurnDone {
+	if w.holds(o) && isUnfinished(turn.state) && state != earshot.TurnDone {
 		w.want("finish", err, nil)
 		turn.state, o.turns, o.sending = state, o.turns[1:], 0
 		return

@@ -12,14 +12,14 @@ import (
 	"github.com/earshot-ai/earshot/tokens"
 )
 
-func full(n int) earshot.Message {
-	m := said(n, "see <@U2|Bob>, the log is attached")
+func fullMessage(n int) earshot.Message {
+	m := plainMessage(n, "see <@U2|Bob>, the log is attached")
 	m.Author = earshot.Author{ID: "B7", Name: "CI", FullName: "Build and Test", Kind: earshot.Bot}
-	m.Thread, m.ReplyTo, m.Edited = "m0", "m0", second(n+5)
+	m.Thread, m.ReplyTo, m.Edited = "m0", "m0", timeAt(n+5)
 	m.Mentions = []earshot.AuthorID{"U2", "U3"}
 	m.Reactions = []earshot.Reaction{{Name: "eyes", Count: 2}, {Name: "+1", Count: 1}}
-	m.Shared = []earshot.Shared{
-		{Kind: earshot.Forward, ID: "U9", Author: "Erin Vogt", Place: "#support", Time: second(-90), Text: "we see it\n\tin our region too"},
+	m.Shared = []earshot.SharedContent{
+		{Kind: earshot.Forward, ID: "U9", Author: "Erin Vogt", Place: "#support", Time: timeAt(-90), Text: "we see it\n\tin our region too"},
 		{Kind: earshot.Link, Place: "example.com"},
 	}
 	m.Files = []earshot.File{{ID: "F1", Name: "a.png", Type: "image/png", Size: 1 << 40, SHA256: "ab"}, {ID: "F2", Name: "b"}}
@@ -28,21 +28,21 @@ func full(n int) earshot.Message {
 
 var recordCases = []testCase{
 	{"a message comes back as it was recorded", func(s *suite) {
-		s.equal("changes", s.record(full(1)), []earshot.Change{earshot.New})
+		s.equal("changes", s.record(fullMessage(1)), []earshot.Change{earshot.New})
 		got := s.message("m1")
-		s.equal("message", bare(got), full(1))
+		s.equal("message", withoutStoreFields(got), fullMessage(1))
 		s.equal("seq", got.Seq, int64(1))
-		s.equal("tokens", got.Tokens, tokens.Base(full(1).Text))
+		s.equal("tokens", got.Tokens, tokens.Base(fullMessage(1).Text))
 	}},
 	{"nothing to record is no error", func(s *suite) { s.record() }},
 	{"a known message changes nothing and gets no sequence", func(s *suite) {
-		s.record(full(1), said(2, "two"))
-		again := s.recorded(said(2, "two"), full(1))
-		s.equal("outcomes", again, []earshot.Recorded{{ID: "m2", Change: earshot.Same, Seq: 2}, {ID: "m1", Change: earshot.Same, Seq: 1}})
-		s.equal("next sequence", s.recorded(said(3, "three"))[0].Seq, int64(3))
+		s.record(fullMessage(1), plainMessage(2, "two"))
+		again := s.recorded(plainMessage(2, "two"), fullMessage(1))
+		s.equal("outcomes", again, []earshot.RecordResult{{ID: "m2", Change: earshot.Same, Seq: 2}, {ID: "m1", Change: earshot.Same, Seq: 1}})
+		s.equal("next sequence", s.recorded(plainMessage(3, "three"))[0].Seq, int64(3))
 	}},
 	{"fields that the store sets are not taken from the caller", func(s *suite) {
-		m := said(1, "hello")
+		m := plainMessage(1, "hello")
 		m.Seq, m.Tokens, m.Author.Zone = 77, 99, "Europe/Berlin"
 		s.record(m)
 		got := s.message("m1")
@@ -51,45 +51,45 @@ var recordCases = []testCase{
 		s.equal("tokens", got.Tokens, tokens.Base("hello"))
 	}},
 	{"a root with its own id as thread is no reply", func(s *suite) {
-		m := said(1, "root")
+		m := plainMessage(1, "root")
 		m.Thread = m.ID
 		s.record(m)
 		s.equal("thread", s.message("m1").Thread, earshot.MessageID(""))
-		s.equal("the same without a thread", s.record(said(1, "root")), []earshot.Change{earshot.Same})
+		s.equal("the same without a thread", s.record(plainMessage(1, "root")), []earshot.Change{earshot.Same})
 	}},
 	{"a newer edit wins and the older stays as history", func(s *suite) {
-		edit := said(1, "after")
-		edit.Edited = second(9)
-		s.equal("changes", s.record(said(1, "before"), edit), []earshot.Change{earshot.New, earshot.Edited})
+		edit := plainMessage(1, "after")
+		edit.Edited = timeAt(9)
+		s.equal("changes", s.record(plainMessage(1, "before"), edit), []earshot.Change{earshot.New, earshot.Edited})
 		s.equal("text", s.message("m1").Text, "after")
 		list, err := s.Revisions(s.Context(), s.scope, "m1")
 		s.check(err)
-		s.equal("revisions", bareAll(list), []earshot.Message{said(1, "before"), edit})
+		s.equal("revisions", bareAll(list), []earshot.Message{plainMessage(1, "before"), edit})
 	}},
 	{"an edit that arrives late is history only", func(s *suite) {
-		e5, e9 := said(1, "five"), said(1, "nine")
-		e5.Edited, e9.Edited = second(5), second(9)
-		out := s.recorded(e9, e5, said(1, "zero"))
-		s.equal("outcomes", out, []earshot.Recorded{
+		e5, e9 := plainMessage(1, "five"), plainMessage(1, "nine")
+		e5.Edited, e9.Edited = timeAt(5), timeAt(9)
+		out := s.recorded(e9, e5, plainMessage(1, "zero"))
+		s.equal("outcomes", out, []earshot.RecordResult{
 			{ID: "m1", Change: earshot.New, Seq: 1}, {ID: "m1", Change: earshot.Late, Seq: 1}, {ID: "m1", Change: earshot.Late, Seq: 1}})
 		s.equal("text", s.message("m1").Text, "nine")
 		list, err := s.Revisions(s.Context(), s.scope, "m1")
 		s.check(err)
-		s.equal("revisions", bareAll(list), []earshot.Message{said(1, "zero"), e5, e9})
-		s.equal("again", s.record(said(1, "zero"), e5), []earshot.Change{earshot.Same, earshot.Same})
+		s.equal("revisions", bareAll(list), []earshot.Message{plainMessage(1, "zero"), e5, e9})
+		s.equal("again", s.record(plainMessage(1, "zero"), e5), []earshot.Change{earshot.Same, earshot.Same})
 	}},
 	{"of one revision the greater text wins, whichever came first", func(s *suite) {
-		s.equal("changes", s.record(said(1, "a"), said(1, "b"), said(2, "b"), said(2, "a")),
+		s.equal("changes", s.record(plainMessage(1, "a"), plainMessage(1, "b"), plainMessage(2, "b"), plainMessage(2, "a")),
 			[]earshot.Change{earshot.New, earshot.Updated, earshot.New, earshot.Same})
 		s.equal("texts", s.message("m1").Text+s.message("m2").Text, "bb")
 	}},
 	{"reactions, files and mentions come and go without a revision", func(s *suite) {
-		s.record(said(1, "x"))
-		more := full(1)
-		more.Text, more.Edited, more.Thread, more.ReplyTo, more.Author = "x", 0, "", "", said(1, "").Author
+		s.record(plainMessage(1, "x"))
+		more := fullMessage(1)
+		more.Text, more.Edited, more.Thread, more.ReplyTo, more.Author = "x", 0, "", "", plainMessage(1, "").Author
 		out := s.recorded(more)
-		s.equal("outcome", out[0], earshot.Recorded{ID: "m1", Change: earshot.Updated, Seq: 2})
-		s.equal("message", bare(s.message("m1")), more)
+		s.equal("outcome", out[0], earshot.RecordResult{ID: "m1", Change: earshot.Updated, Seq: 2})
+		s.equal("message", withoutStoreFields(s.message("m1")), more)
 		less := more
 		less.Reactions = []earshot.Reaction{}
 		s.equal("taken away", s.record(less), []earshot.Change{earshot.Updated})
@@ -97,49 +97,49 @@ var recordCases = []testCase{
 		s.equal("files", s.message("m1").Files, more.Files)
 	}},
 	{"a copy with nil lists leaves the stored ones", func(s *suite) {
-		m := full(1)
+		m := fullMessage(1)
 		s.record(m)
 		m.Reactions, m.Files, m.Mentions, m.Shared = nil, nil, nil, nil
 		s.equal("change", s.record(m), []earshot.Change{earshot.Same})
-		s.equal("message", bare(s.message("m1")), full(1))
+		s.equal("message", withoutStoreFields(s.message("m1")), fullMessage(1))
 	}},
 	{"a value wins over none", func(s *suite) {
-		poor := said(1, "x")
+		poor := plainMessage(1, "x")
 		poor.Author = earshot.Author{ID: "U1"}
 		rich := reply(1, "m0", "x")
 		rich.ReplyTo = "m0"
 		s.equal("changes", s.record(poor, rich, poor), []earshot.Change{earshot.New, earshot.Updated, earshot.Same})
-		s.equal("message", bare(s.message("m1")), rich)
+		s.equal("message", withoutStoreFields(s.message("m1")), rich)
 	}},
 	{"a deletion leaves an id and a position", func(s *suite) {
-		edit := full(1)
-		edit.Edited, edit.Text = second(50), "canary after"
-		s.record(full(1), edit)
-		s.equal("change", s.recorded(tombstone(1))[0], earshot.Recorded{ID: "m1", Change: earshot.Gone, Seq: 3})
+		edit := fullMessage(1)
+		edit.Edited, edit.Text = timeAt(50), "canary after"
+		s.record(fullMessage(1), edit)
+		s.equal("change", s.recorded(tombstone(1))[0], earshot.RecordResult{ID: "m1", Change: earshot.Gone, Seq: 3})
 		want := tombstone(1)
 		want.Seq = 3
 		s.equal("message", s.message("m1"), want)
 		list, err := s.Revisions(s.Context(), s.scope, "m1")
 		s.check(err)
 		s.equal("revisions", list, []earshot.Message{want})
-		s.equal("terms", collect(s.T, s.Terms(s.Context(), s.scope, 0)), []earshot.Terms{{ID: "m1", Seq: 3, Time: second(1), Deleted: true}})
+		s.equal("terms", collect(s.T, s.Terms(s.Context(), s.scope, 0)), []earshot.Terms{{ID: "m1", Seq: 3, Time: timeAt(1), Deleted: true}})
 	}},
 	{"a deleted message never comes back", func(s *suite) {
-		s.record(said(1, "x"), tombstone(1))
-		edit := said(1, "y")
-		edit.Edited = second(90)
-		for _, r := range s.recorded(said(1, "x"), edit, tombstone(1)) {
-			s.equal("outcome", r, earshot.Recorded{ID: "m1", Change: earshot.Same, Seq: 2})
+		s.record(plainMessage(1, "x"), tombstone(1))
+		edit := plainMessage(1, "y")
+		edit.Edited = timeAt(90)
+		for _, r := range s.recorded(plainMessage(1, "x"), edit, tombstone(1)) {
+			s.equal("outcome", r, earshot.RecordResult{ID: "m1", Change: earshot.Same, Seq: 2})
 		}
 		s.equal("text", s.message("m1").Text, "")
 	}},
 	{"a tombstone outlives the late arrival of a message never seen", func(s *suite) {
-		s.equal("changes", s.record(tombstone(1), said(1, "late")), []earshot.Change{earshot.Gone, earshot.Same})
+		s.equal("changes", s.record(tombstone(1), plainMessage(1, "late")), []earshot.Change{earshot.Gone, earshot.Same})
 		s.equal("deleted", s.message("m1").Deleted, true)
 		s.equal("newest", s.newest(earshot.Whole(), earshot.Position{}, 9), names())
 	}},
 	{"text in a tombstone is not stored", func(s *suite) {
-		m := full(1)
+		m := fullMessage(1)
 		m.Deleted = true
 		s.record(m)
 		want := tombstone(1)
@@ -147,28 +147,28 @@ var recordCases = []testCase{
 		s.equal("message", s.message("m1"), want)
 	}},
 	{"one call may hold one message several times", func(s *suite) {
-		edit := said(1, "b")
-		edit.Edited = second(3)
-		s.equal("outcomes", s.recorded(said(1, "a"), said(1, "a"), edit, tombstone(1)), []earshot.Recorded{
+		edit := plainMessage(1, "b")
+		edit.Edited = timeAt(3)
+		s.equal("outcomes", s.recorded(plainMessage(1, "a"), plainMessage(1, "a"), edit, tombstone(1)), []earshot.RecordResult{
 			{ID: "m1", Change: earshot.New, Seq: 1}, {ID: "m1", Change: earshot.Same, Seq: 1},
 			{ID: "m1", Change: earshot.Edited, Seq: 2}, {ID: "m1", Change: earshot.Gone, Seq: 3}})
 	}},
 	{"a message whose time or thread changes is read only at its new position", func(s *suite) {
-		s.record(said(1, "a"), said(2, "b"))
+		s.record(plainMessage(1, "a"), plainMessage(2, "b"))
 		moved := reply(1, "m2", "a")
-		moved.Time, moved.Edited = second(3), second(4)
+		moved.Time, moved.Edited = timeAt(3), timeAt(4)
 		s.record(moved)
 		s.equal("whole", s.newest(earshot.Whole(), earshot.Position{}, 9), names("m2", "m1"))
 		s.equal("top", s.newest(earshot.TopLevel(), earshot.Position{}, 9), names("m2"))
 		s.equal("thread", s.newest(earshot.ThreadOf("m2"), earshot.Position{}, 9), names("m2", "m1"))
 	}},
 	{"one invalid message refuses the whole call", func(s *suite) {
-		noTime := said(2, "x")
+		noTime := plainMessage(2, "x")
 		noTime.Time = 0
-		long := said(2, "x")
+		long := plainMessage(2, "x")
 		long.ID = earshot.MessageID(strings.Repeat("x", 600))
 		for _, bad := range []earshot.Message{noTime, long, {Time: 1, Text: "no id"}} {
-			_, err := s.Record(s.Context(), s.scope, said(1, "good"), bad)
+			_, err := s.Record(s.Context(), s.scope, plainMessage(1, "good"), bad)
 			if !errors.Is(err, earshot.ErrInvalid) || !strings.Contains(err.Error(), "messages[1]") {
 				s.Errorf("got %v, want ErrInvalid that names messages[1]", err)
 			}
@@ -176,48 +176,48 @@ var recordCases = []testCase{
 		s.equal("stored", s.newest(earshot.Whole(), earshot.Position{}, 9), names())
 	}},
 	{"a scope without a channel is refused", func(s *suite) {
-		_, err := s.Record(s.Context(), earshot.Scope{Platform: earshot.Slack, Workspace: "T1"}, said(1, "x"))
+		_, err := s.Record(s.Context(), earshot.Scope{Platform: earshot.Slack, Workspace: "T1"}, plainMessage(1, "x"))
 		if !errors.Is(err, earshot.ErrInvalid) {
 			s.Errorf("got %v, want ErrInvalid", err)
 		}
 	}},
 	{"the caller's messages are neither changed nor shared", func(s *suite) {
-		m := full(1)
+		m := fullMessage(1)
 		s.record(m)
-		s.equal("given", m, full(1))
+		s.equal("given", m, fullMessage(1))
 		m.Mentions[0], m.Reactions[0].Count, m.Shared[0].Text = "X", 99, "changed"
 		got := s.message("m1")
 		got.Files[0].Name, got.Shared[0].Author = "changed", "changed"
-		s.equal("stored", bare(s.message("m1")), full(1))
+		s.equal("stored", withoutStoreFields(s.message("m1")), fullMessage(1))
 	}},
 	{"terms are made when a message is stored", func(s *suite) {
-		s.record(said(1, "the deploy deploys"), reply(2, "m1", "日本語のテキスト"))
+		s.record(plainMessage(1, "the deploy deploys"), reply(2, "m1", "日本語のテキスト"))
 		want := []earshot.Terms{
-			{ID: "m1", Seq: 1, Time: second(1), Author: "U1", Name: "Alice", Terms: index.Terms("the deploy deploys")},
-			{ID: "m2", Seq: 2, Time: second(2), Author: "U1", Name: "Alice", Thread: "m1", Terms: index.Terms("日本語のテキスト")},
+			{ID: "m1", Seq: 1, Time: timeAt(1), Author: "U1", Name: "Alice", Terms: index.Terms("the deploy deploys")},
+			{ID: "m2", Seq: 2, Time: timeAt(2), Author: "U1", Name: "Alice", Thread: "m1", Terms: index.Terms("日本語のテキスト")},
 		}
 		s.equal("all", collect(s.T, s.Terms(s.Context(), s.scope, 0)), want)
 		s.equal("after the first", collect(s.T, s.Terms(s.Context(), s.scope, 1)), want[1:])
-		edit := said(1, "rollback")
-		edit.Edited = second(9)
+		edit := plainMessage(1, "rollback")
+		edit.Edited = timeAt(9)
 		s.record(edit)
 		got := collect(s.T, s.Terms(s.Context(), s.scope, 2))
-		s.equal("edited", got, []earshot.Terms{{ID: "m1", Seq: 3, Time: second(1), Author: "U1", Name: "Alice", Terms: index.Terms("rollback")}})
+		s.equal("edited", got, []earshot.Terms{{ID: "m1", Seq: 3, Time: timeAt(1), Author: "U1", Name: "Alice", Terms: index.Terms("rollback")}})
 	}},
 	{"terms have the reply reference, and say whether a message is the platform's", func(s *suite) {
-		answer, joined := said(2, "x"), said(3, "Alice joined")
+		answer, joined := plainMessage(2, "x"), plainMessage(3, "Alice joined")
 		answer.ReplyTo, joined.Author.Kind = "m1", earshot.System
-		s.record(said(1, "x"), answer, joined)
+		s.record(plainMessage(1, "x"), answer, joined)
 		list := s.terms(0)
 		s.equal("replies to", []earshot.MessageID{list[0].ReplyTo, list[1].ReplyTo, list[2].ReplyTo}, []earshot.MessageID{"", "m1", ""})
 		s.equal("the platform's", []bool{list[0].System, list[1].System, list[2].System}, []bool{false, false, true})
 		s.record(tombstone(2), tombstone(3))
-		s.equal("deleted", s.terms(3), []earshot.Terms{{ID: "m2", Seq: 4, Time: second(2), Deleted: true}, {ID: "m3", Seq: 5, Time: second(3), Deleted: true}})
+		s.equal("deleted", s.terms(3), []earshot.Terms{{ID: "m2", Seq: 4, Time: timeAt(2), Deleted: true}, {ID: "m3", Seq: 5, Time: timeAt(3), Deleted: true}})
 	}},
 	{"terms name the author as the message does", func(s *suite) {
-		silent, nameless, gone := said(2, ""), said(3, "x"), said(4, "x")
+		silent, nameless, gone := plainMessage(2, ""), plainMessage(3, "x"), plainMessage(4, "x")
 		nameless.Author.Name = ""
-		s.record(said(1, "x"), silent, nameless, gone)
+		s.record(plainMessage(1, "x"), silent, nameless, gone)
 		s.check(s.PutAuthors(s.Context(), s.scope.Platform, s.scope.Workspace, earshot.Author{ID: "U1", Name: "Alice Maier"}))
 		of := func(list []earshot.Terms) map[earshot.MessageID]string {
 			out := map[earshot.MessageID]string{}
@@ -227,23 +227,23 @@ var recordCases = []testCase{
 			return out
 		}
 		s.equal("names", of(s.terms(0)), map[earshot.MessageID]string{"m1": "Alice", "m2": "Alice", "m3": "", "m4": "Alice"})
-		s.equal("a message without text", s.terms(1)[0], earshot.Terms{ID: "m2", Seq: 2, Time: second(2), Author: "U1", Name: "Alice"})
-		renamed := said(1, "x")
+		s.equal("a message without text", s.terms(1)[0], earshot.Terms{ID: "m2", Seq: 2, Time: timeAt(2), Author: "U1", Name: "Alice"})
+		renamed := plainMessage(1, "x")
 		renamed.Author.Name = "Bob"
 		s.record(renamed, tombstone(4))
 		s.equal("renamed, and deleted", of(s.terms(4)), map[earshot.MessageID]string{"m1": "Bob", "m4": ""})
-		s.equal("deleted", s.terms(5), []earshot.Terms{{ID: "m4", Seq: 6, Time: second(4), Deleted: true}})
+		s.equal("deleted", s.terms(5), []earshot.Terms{{ID: "m4", Seq: 6, Time: timeAt(4), Deleted: true}})
 	}},
 	{"terms of many messages come once, in order and as they are now", func(s *suite) {
 		const n = 2700
 		list := make([]earshot.Message, n)
 		for i := range list {
-			list[i] = said(i, fmt.Sprintf("word%d", i))
+			list[i] = plainMessage(i, fmt.Sprintf("word%d", i))
 		}
 		s.record(list...)
 		var edits []earshot.Message
 		for i := 600; i < 1900; i++ { // leaves whole ranges of sequences empty
-			list[i].Edited, list[i].Text = second(n), fmt.Sprintf("edit%d", i)
+			list[i].Edited, list[i].Text = timeAt(n), fmt.Sprintf("edit%d", i)
 			edits = append(edits, list[i])
 		}
 		s.record(edits...)
@@ -258,8 +258,8 @@ var recordCases = []testCase{
 		for t, err := range s.Terms(s.Context(), s.scope, 0) {
 			s.check(err)
 			if take(t); t.ID == "m550" {
-				list[2].Edited, list[2].Text = second(n), "again"
-				list[2650].Edited, list[2650].Text = second(n), "ahead"
+				list[2].Edited, list[2].Text = timeAt(n), "again"
+				list[2650].Edited, list[2650].Text = timeAt(n), "ahead"
 				s.record(list[2], list[2650], tombstone(2651))
 				list[2651].Text = ""
 			}
@@ -292,7 +292,7 @@ var recordCases = []testCase{
 	{"a large call is stored whole and in order", func(s *suite) {
 		var list []earshot.Message
 		for i := range 1237 {
-			list = append(list, said(i, "text"))
+			list = append(list, plainMessage(i, "text"))
 		}
 		for i, r := range s.recorded(list...) {
 			if r.Seq != int64(i+1) || r.ID != list[i].ID {
@@ -300,7 +300,7 @@ var recordCases = []testCase{
 			}
 		}
 		all := collect(s.T, s.Range(s.Context(), s.scope, earshot.Whole(), earshot.Position{}, earshot.Position{}))
-		s.equal("ids", ids(all), ids(list))
+		s.equal("ids", messageIDs(all), messageIDs(list))
 		if !slices.IsSortedFunc(all, func(a, b earshot.Message) int { return a.Position().Compare(b.Position()) }) {
 			s.Error("Range is out of order")
 		}

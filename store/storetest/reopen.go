@@ -21,7 +21,7 @@ func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 				again := open(t)
 				a, b := again(), again()
 				h.tell(t, a, b)
-				must(t, errors.Join(a.Close(), b.Close()))
+				requireNoError(t, errors.Join(a.Close(), b.Close()))
 			})
 		}
 	})
@@ -31,7 +31,7 @@ func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		s := &suite{T: t, Store: again(), scope: earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}}
 		s.personOf()
 		for n := range 300 {
-			s.record(by(100+n, "U2", "Bea", "canarytext"))
+			s.record(messageBy(100+n, "U2", "Bea", "canarytext"))
 		}
 		e, err := s.BeginErasure(t.Context(), s.ofPerson("U2"))
 		s.check(err)
@@ -56,9 +56,9 @@ func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		again := open(t)
 		s := &suite{T: t, Store: again(), scope: earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}}
 		s.chat()
-		edit := full(1)
+		edit := fullMessage(1)
 		s.record(edit)
-		s.record(rooted(2, "two", 14, 60))
+		s.record(threadRoot(2, "two", 14, 60))
 		s.check(s.PutChannel(t.Context(), earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "C1", Name: "general"}))
 		s.check(s.PutAuthors(t.Context(), earshot.Slack, "T1", earshot.Author{ID: "U1", Name: "Alice", FullName: "Alice Maier", Kind: earshot.Human, Zone: "Europe/Berlin"}))
 		s.check(s.PutCoverage(t.Context(), s.scope, earshot.Coverage{State: earshot.Missing}))
@@ -67,10 +67,10 @@ func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		s.check(err)
 		s.commit("m2", turn(1, "x"))
 		s.summarise(s.conversation("m2"), "sum", "m2")
-		shared := sharing(98, "F1")
+		shared := withSharedFiles(98, "F1")
 		s.record(shared)
 		s.keep(98, "F1", "aa")
-		e := streamed(98, "shard 0", "s:1")
+		e := eventWithResume(98, "shard 0", "s:1")
 		e.Message = shared
 		s.accept(e)
 		s.create("m2 about", "key 2", canaryAbout("x"), map[string]string{"a": "1"})
@@ -91,7 +91,7 @@ func Reopen(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		s.equal("known already", s.record(edit), []earshot.Change{earshot.Same})
 		_, created := s.opened("m2", "key")
 		s.equal("created", created, false)
-		out := s.recorded(said(99, "next"))
+		out := s.recorded(plainMessage(99, "next"))
 		s.equal("the sequence goes on", out[0].Seq, int64(13)) // the reply has the one before
 		s.check(s.Close())
 

@@ -205,7 +205,7 @@ func (s *suite) record(messages ...earshot.Message) []earshot.Change {
 	return changes(s.recorded(messages...))
 }
 
-func (s *suite) recorded(messages ...earshot.Message) []earshot.Recorded {
+func (s *suite) recorded(messages ...earshot.Message) []earshot.RecordResult {
 	s.Helper()
 	out, err := s.Record(s.Context(), s.scope, messages...)
 	s.check(err)
@@ -215,7 +215,7 @@ func (s *suite) recorded(messages ...earshot.Message) []earshot.Recorded {
 	return out
 }
 
-func changes(list []earshot.Recorded) []earshot.Change {
+func changes(list []earshot.RecordResult) []earshot.Change {
 	var out []earshot.Change
 	for _, r := range list {
 		out = append(out, r.Change)
@@ -232,16 +232,16 @@ func (s *suite) message(id earshot.MessageID) earshot.Message {
 }
 
 // newest returns the ids that Newest gives.
-func (s *suite) newest(part earshot.Part, upTo earshot.Position, limit int) []earshot.MessageID {
+func (s *suite) newest(part earshot.ChannelPart, upTo earshot.Position, limit int) []earshot.MessageID {
 	s.Helper()
 	list, err := s.Newest(s.Context(), s.scope, part, upTo, limit)
 	s.check(err)
-	return ids(list)
+	return messageIDs(list)
 }
 
-func (s *suite) ranged(part earshot.Part, from, to earshot.Position) []earshot.MessageID {
+func (s *suite) ranged(part earshot.ChannelPart, from, to earshot.Position) []earshot.MessageID {
 	s.Helper()
-	return ids(collect(s.T, s.Range(s.Context(), s.scope, part, from, to)))
+	return messageIDs(collect(s.T, s.Range(s.Context(), s.scope, part, from, to)))
 }
 
 func collect[T any](t testing.TB, seq iter.Seq2[T, error]) []T {
@@ -256,7 +256,7 @@ func collect[T any](t testing.TB, seq iter.Seq2[T, error]) []T {
 	return out
 }
 
-func ids(list []earshot.Message) []earshot.MessageID {
+func messageIDs(list []earshot.Message) []earshot.MessageID {
 	out := []earshot.MessageID{}
 	for _, m := range list {
 		out = append(out, m.ID)
@@ -268,32 +268,32 @@ func names(list ...earshot.MessageID) []earshot.MessageID {
 	return append([]earshot.MessageID{}, list...)
 }
 
-// second returns a time that is n seconds after a fixed one.
-func second(n int) earshot.Time { return 1_700_000_000_000_000 + earshot.Time(n)*1_000_000 }
+// timeAt returns a time that is n seconds after a fixed one.
+func timeAt(n int) earshot.Time { return 1_700_000_000_000_000 + earshot.Time(n)*1_000_000 }
 
-// said returns a plain message at second(n), called m and n.
-func said(n int, text string) earshot.Message {
+// plainMessage returns a plain message at second(n), called m and n.
+func plainMessage(n int, text string) earshot.Message {
 	return earshot.Message{
-		ID: earshot.MessageID(fmt.Sprintf("m%d", n)), Time: second(n), Text: text,
+		ID: earshot.MessageID(fmt.Sprintf("m%d", n)), Time: timeAt(n), Text: text,
 		Author: earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human},
 	}
 }
 
 // reply returns said(n, text) as a reply in a thread.
 func reply(n int, root earshot.MessageID, text string) earshot.Message {
-	m := said(n, text)
+	m := plainMessage(n, text)
 	m.Thread = root
 	return m
 }
 
-func at(n int) earshot.Position { m := said(n, ""); return m.Position() }
+func positionAt(n int) earshot.Position { m := plainMessage(n, ""); return m.Position() }
 
 func tombstone(n int) earshot.Message {
-	return earshot.Message{ID: said(n, "").ID, Time: second(n), Deleted: true}
+	return earshot.Message{ID: plainMessage(n, "").ID, Time: timeAt(n), Deleted: true}
 }
 
-// bare returns m without the fields that the store sets.
-func bare(m earshot.Message) earshot.Message {
+// withoutStoreFields returns m without the fields that the store sets.
+func withoutStoreFields(m earshot.Message) earshot.Message {
 	m.Seq, m.Tokens = 0, 0
 	return m
 }
@@ -301,14 +301,14 @@ func bare(m earshot.Message) earshot.Message {
 func bareAll(list []earshot.Message) []earshot.Message {
 	out := slices.Clone(list)
 	for i := range out {
-		out[i] = bare(out[i])
+		out[i] = withoutStoreFields(out[i])
 	}
 	return out
 }
 
-// scaled returns a size: plain, or the smaller one under the race detector,
+// sizeUnderRace returns a size: plain, or the smaller one under the race detector,
 // which looks for races and not at volumes.
-func scaled(plain, race int) int {
+func sizeUnderRace(plain, race int) int {
 	if raceEnabled {
 		return race
 	}

@@ -23,35 +23,35 @@ var textCases = []testCase{
 			{"cut \xe2\x82", "cut \ufffd\ufffd"},
 			{"whole \ufffd € 😀", "whole \ufffd € 😀"},
 		} {
-			want := hostile(c.want)
-			s.record(hostile(c.given))
-			s.equal("by the given id", bare(s.message(earshot.MessageID("id "+c.given))), want)
-			s.equal("by the stored id", bare(s.message(earshot.MessageID("id "+c.want))), want)
+			want := hostileMessage(c.want)
+			s.record(hostileMessage(c.given))
+			s.equal("by the given id", withoutStoreFields(s.message(earshot.MessageID("id "+c.given))), want)
+			s.equal("by the stored id", withoutStoreFields(s.message(earshot.MessageID("id "+c.want))), want)
 			s.equal("thread", s.newest(earshot.ThreadOf(earshot.MessageID("root "+c.given)), open, 1), names(want.ID))
 			list, err := s.Replying(s.Context(), s.scope, open, earshot.MessageID("to "+c.given))
 			s.check(err)
-			s.equal("replying", ids(list), names(want.ID))
+			s.equal("replying", messageIDs(list), names(want.ID))
 			s.equal("again", s.record(want), []earshot.Change{earshot.Same})
-			s.record(earshot.Message{ID: hostile(c.given).ID, Time: second(1), Deleted: true})
+			s.record(earshot.Message{ID: hostileMessage(c.given).ID, Time: timeAt(1), Deleted: true})
 		}
 	}},
 	{"the naughty strings come back unchanged from every field", func(s *suite) {
-		list := naughty(s.T)
+		list := hostileStrings(s.T)
 		for i, text := range list {
 			if len(text) > 400 {
 				continue
 			}
-			m := hostile(text)
+			m := hostileMessage(text)
 			m.ID = earshot.MessageID(fmt.Sprintf("%d %s", i, text))
 			s.scope.Channel = earshot.ChannelID("C " + text)
 			s.record(m)
-			s.equal("message", bare(s.message(m.ID)), m)
+			s.equal("message", withoutStoreFields(s.message(m.ID)), m)
 			s.equal("newest", s.newest(earshot.ThreadOf(m.Thread), open, 2), names(m.ID))
 		}
 	}},
 	{"a text of a megabyte is stored whole", func(s *suite) {
-		m := said(1, strings.Repeat("long lines of log, ", 55_000))
-		s.record(m, said(2, "after"))
+		m := plainMessage(1, strings.Repeat("long lines of log, ", 55_000))
+		s.record(m, plainMessage(2, "after"))
 		s.equal("length", len(s.message("m1").Text), len(m.Text))
 		s.equal("equal", s.message("m1").Text == m.Text, true)
 	}},
@@ -60,7 +60,7 @@ var textCases = []testCase{
 // conversationTextCases are textCases for conversations.
 var conversationTextCases = []testCase{
 	{"the naughty strings come back unchanged from every field of a conversation", func(s *suite) {
-		for _, text := range naughty(s.T) {
+		for _, text := range hostileStrings(s.T) {
 			if len(text) > 400 {
 				continue
 			}
@@ -77,22 +77,22 @@ var conversationTextCases = []testCase{
 	}},
 }
 
-// hostile returns a message with text in each of its fields.
-func hostile(text string) earshot.Message {
+// hostileMessage returns a message with text in each of its fields.
+func hostileMessage(text string) earshot.Message {
 	return earshot.Message{
-		ID: earshot.MessageID("id " + text), Time: second(1), Text: text,
+		ID: earshot.MessageID("id " + text), Time: timeAt(1), Text: text,
 		Author: earshot.Author{ID: earshot.AuthorID(text), Name: text, FullName: text, Kind: earshot.AuthorKind(text)},
 		Thread: earshot.MessageID("root " + text), ReplyTo: earshot.MessageID("to " + text),
 		Mentions:  []earshot.AuthorID{earshot.AuthorID(text)},
 		Reactions: []earshot.Reaction{{Name: text, Count: 1}},
-		Shared:    []earshot.Shared{{Kind: earshot.SharedKind(text), ID: earshot.AuthorID(text), Author: text, Place: text, Text: text}},
+		Shared:    []earshot.SharedContent{{Kind: earshot.SharedKind(text), ID: earshot.AuthorID(text), Author: text, Place: text, Text: text}},
 		Files:     []earshot.File{{ID: earshot.ArtifactID(text), Name: text, Type: text, SHA256: text}},
 	}
 }
 
-// naughty returns strings that break programs: a few of our own, and the Big List of
+// hostileStrings returns strings that break programs: a few of our own, and the Big List of
 // Naughty Strings where EARSHOT_TEST_DATA is set.
-func naughty(t testing.TB) []string {
+func hostileStrings(t testing.TB) []string {
 	t.Helper()
 	list := []string{
 		"", "NULL", "'; DROP TABLE message; --", `"`, "%_\\", "\u2028\u2029", "\u202e rtl", "e\u0301", "é", "\t\r\n", "[]", "{}", "\u200b",

@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// together calls f(0) to f(n-1) concurrently and returns the errors that are not nil.
-func together(n int, f func(i int) error) []error {
+// runTogether calls f(0) to f(n-1) concurrently and returns the errors that are not nil.
+func runTogether(n int, f func(i int) error) []error {
 	var wg sync.WaitGroup
 	errs := make([]error, n)
 	for i := range n {
@@ -23,10 +23,10 @@ func together(n int, f func(i int) error) []error {
 var concurrencyCases = []testCase{
 	{"concurrent writers lose nothing, and each gets its own outcomes", func(s *suite) {
 		const writers, each = 32, 20
-		outcomes := make([][]earshot.Recorded, writers)
-		errs := together(writers, func(w int) error {
+		outcomes := make([][]earshot.RecordResult, writers)
+		errs := runTogether(writers, func(w int) error {
 			for i := range each {
-				out, err := s.Record(s.Context(), s.scope, said(w*each+i, "x"), reply(10_000+w*each+i, "m0", "y"))
+				out, err := s.Record(s.Context(), s.scope, plainMessage(w*each+i, "x"), reply(10_000+w*each+i, "m0", "y"))
 				if err != nil {
 					return err
 				}
@@ -38,7 +38,7 @@ var concurrencyCases = []testCase{
 		seqs := map[int64]bool{}
 		for w, list := range outcomes {
 			for i, r := range list {
-				id := said(w*each+i/2+10_000*(i%2), "").ID
+				id := plainMessage(w*each+i/2+10_000*(i%2), "").ID
 				if r.ID != id || r.Change != earshot.New || seqs[r.Seq] || r.Seq < 1 || r.Seq > 2*writers*each {
 					s.Fatalf("writer %d, outcome %d: got %+v, want %s new under a sequence of its own", w, i, r, id)
 				}
@@ -48,7 +48,7 @@ var concurrencyCases = []testCase{
 				}
 			}
 		}
-		for part, want := range map[earshot.Part]int{whole: 2 * writers * each, top: writers * each, earshot.ThreadOf("m0"): writers*each + 1} {
+		for part, want := range map[earshot.ChannelPart]int{whole: 2 * writers * each, top: writers * each, earshot.ThreadOf("m0"): writers*each + 1} {
 			c, err := s.Count(s.Context(), s.scope, part, open)
 			s.check(err)
 			s.equal("count", c.Count, want)
@@ -62,7 +62,7 @@ var concurrencyCases = []testCase{
 			var err error
 			for i := 0; i < 300 && err == nil; i++ {
 				var l earshot.Lease
-				if l, _, err = s.Claim(s.Context(), "agent", "owner", second(1), hold); err == nil {
+				if l, _, err = s.Claim(s.Context(), "agent", "owner", timeAt(1), hold); err == nil {
 					err = s.Release(s.Context(), l, 0)
 				}
 			}
@@ -84,9 +84,9 @@ var concurrencyCases = []testCase{
 	{"concurrent copies of one message are stored once", func(s *suite) {
 		var mu sync.Mutex
 		seen := map[earshot.Change]int{}
-		errs := together(24, func(i int) error {
-			m := said(1, "x")
-			m.Edited = second(i % 3)
+		errs := runTogether(24, func(i int) error {
+			m := plainMessage(1, "x")
+			m.Edited = timeAt(i % 3)
 			out, err := s.Record(s.Context(), s.scope, m)
 			mu.Lock()
 			defer mu.Unlock()
@@ -105,7 +105,7 @@ var concurrencyCases = []testCase{
 	}},
 	{"a refused write does not fail other concurrent writes", func(s *suite) {
 		s.opened("m1", "")
-		errs := together(60, func(i int) error {
+		errs := runTogether(60, func(i int) error {
 			switch i % 3 {
 			case 0:
 				_, err := s.MergeMetadata(s.Context(), s.conversation("nope"), map[string]*string{"a": to("1")})
@@ -114,7 +114,7 @@ var concurrencyCases = []testCase{
 				_, err := s.MergeMetadata(s.Context(), s.conversation("m1"), map[string]*string{fmt.Sprint("k", i): to("v")})
 				return err
 			}
-			_, err := s.Record(s.Context(), s.scope, said(i, "x"))
+			_, err := s.Record(s.Context(), s.scope, plainMessage(i, "x"))
 			return err
 		})
 		s.equal("refused", len(errs), 20)
@@ -131,7 +131,7 @@ var concurrencyCases = []testCase{
 		for i := range conversations {
 			s.opened(fmt.Sprint("m", i), "")
 		}
-		errs := together(1000, func(i int) error {
+		errs := runTogether(1000, func(i int) error {
 			_, err := s.merge(fmt.Sprint("m", i%conversations), map[string]*string{fmt.Sprint("k", i): to(fmt.Sprint(i))})
 			return err
 		})
@@ -145,7 +145,7 @@ var concurrencyCases = []testCase{
 	{"of many concurrent calls one creates the conversation and one answers the anchor", func(s *suite) {
 		var mu sync.Mutex
 		created := 0
-		errs := together(40, func(i int) error {
+		errs := runTogether(40, func(i int) error {
 			_, c, err := s.OpenConversation(s.Context(), s.conversation(fmt.Sprint("m", i)), "key")
 			mu.Lock()
 			defer mu.Unlock()
@@ -157,7 +157,7 @@ var concurrencyCases = []testCase{
 		s.equal("errors", len(errs), 0)
 		s.equal("created", created, 1)
 		s.opened("one", "")
-		errs = together(40, func(i int) error {
+		errs = runTogether(40, func(i int) error {
 			_, err := s.CommitTurn(s.Context(), s.conversation("one"), turn(1, "x"))
 			return err
 		})
@@ -166,11 +166,11 @@ var concurrencyCases = []testCase{
 	{"concurrent reads see whole transactions", func(s *suite) {
 		ctx, cancel := context.WithCancel(s.Context())
 		defer cancel()
-		errs := together(4, func(i int) error {
+		errs := runTogether(4, func(i int) error {
 			if i == 0 {
 				defer cancel()
 				for n := range 120 { // a root and its reply always come together
-					if _, err := s.Record(s.Context(), s.scope, said(2*n, "root"), reply(2*n+1, said(2*n, "").ID, "reply")); err != nil {
+					if _, err := s.Record(s.Context(), s.scope, plainMessage(2*n, "root"), reply(2*n+1, plainMessage(2*n, "").ID, "reply")); err != nil {
 						return err
 					}
 				}
@@ -198,17 +198,17 @@ var concurrencyCases = []testCase{
 
 var closeCases = []testCase{
 	{"Close may be called twice, and later calls of other methods are refused", func(s *suite) {
-		s.record(said(1, "x"))
+		s.record(plainMessage(1, "x"))
 		s.check(s.Close())
 		s.check(s.Close())
-		if _, err := s.Record(background, s.scope, said(2, "y")); err == nil {
+		if _, err := s.Record(background, s.scope, plainMessage(2, "y")); err == nil {
 			s.Error("Record after Close: no error")
 		}
 		if _, err := s.Newest(background, s.scope, whole, open, 1); err == nil {
 			s.Error("Newest after Close: no error")
 		}
 		_, channel := s.Channel(background, s.scope)
-		_, pruned := s.PruneTurns(background, second(1))
+		_, pruned := s.PruneTurns(background, timeAt(1))
 		_, blob := s.Blob(background, s.scope, "aa")
 		put := s.PutBlob(background, s.scope, "m1", "F1", blobOf("aa"))
 		for name, err := range map[string]error{
@@ -228,9 +228,9 @@ var closeCases = []testCase{
 		started := make(chan struct{}, 16)
 		done := make(chan []error)
 		go func() {
-			done <- together(16, func(i int) error {
+			done <- runTogether(16, func(i int) error {
 				for n := range 1000 {
-					_, err := s.Record(background, s.scope, said(i*1000+n, "x"))
+					_, err := s.Record(background, s.scope, plainMessage(i*1000+n, "x"))
 					if n == 0 {
 						started <- struct{}{}
 					}

@@ -11,9 +11,9 @@ func turn(n int, text string) earshot.Turn {
 	return earshot.Turn{
 		Answer: earshot.Answer{Anchor: earshot.MessageID(fmt.Sprintf("m%d", n)), Replies: []earshot.MessageID{"r1", "r2"}},
 		Policy: "standard", Hash: "cafe", Cursor: int64(n),
-		Shown:    []earshot.Shown{{ID: earshot.MessageID(fmt.Sprintf("m%d", n)), Revision: second(n)}, {ID: "m0"}},
-		Attached: []earshot.Attached{{ID: "F1", SHA256: "ab", Tokens: 85}},
-		Names:    []earshot.Named{{ID: earshot.AuthorID(fmt.Sprint("U", n)), Name: "name of " + text}},
+		Shown:    []earshot.ShownRevision{{ID: earshot.MessageID(fmt.Sprintf("m%d", n)), Revision: timeAt(n)}, {ID: "m0"}},
+		Attached: []earshot.AttachedFile{{ID: "F1", SHA256: "ab", Tokens: 85}},
+		Names:    []earshot.SessionName{{ID: earshot.AuthorID(fmt.Sprint("U", n)), Name: "name of " + text}},
 		Form:     "log", Zone: "Europe/Berlin",
 		Session: exchange(text),
 		Ledger: earshot.Ledger{
@@ -22,7 +22,7 @@ func turn(n int, text string) earshot.Turn {
 			{ID: "m2", Section: "recall", Verdict: earshot.Full, Reason: "recall", Tokens: 5, Score: 23.3, Cover: 0.6, Parts: map[string]float64{"words": 20, "recency": 3.3}},
 		},
 		Usage: earshot.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4},
-		Time:  second(100 + n),
+		Time:  timeAt(100 + n),
 	}
 }
 
@@ -153,24 +153,24 @@ var turnCases = []testCase{
 	}},
 	{"of two names for a person the first of an epoch counts", func(s *suite) {
 		s.opened("m1", "")
-		named := func(n, epoch int, names ...earshot.Named) {
+		named := func(n, epoch int, names ...earshot.SessionName) {
 			s.Helper()
 			t := turn(n, "x")
 			t.Epoch, t.Names = epoch, names
 			s.commit("m1", t)
 		}
-		named(1, 0, earshot.Named{ID: "U1", Name: "Alice"}, earshot.Named{ID: "U2", Name: "Bob"}, earshot.Named{ID: "U1", Name: "Eve"})
-		named(2, 0, earshot.Named{ID: "U3", Name: "Alice"}, earshot.Named{ID: "U2", Name: "Mallory"})
+		named(1, 0, earshot.SessionName{ID: "U1", Name: "Alice"}, earshot.SessionName{ID: "U2", Name: "Bob"}, earshot.SessionName{ID: "U1", Name: "Eve"})
+		named(2, 0, earshot.SessionName{ID: "U3", Name: "Alice"}, earshot.SessionName{ID: "U2", Name: "Mallory"})
 		first, err := s.Turn(s.Context(), s.conversation("m1"), 0)
 		s.check(err)
-		s.equal("within a turn", first.Names, []earshot.Named{{ID: "U1", Name: "Alice"}, {ID: "U2", Name: "Bob"}})
+		s.equal("within a turn", first.Names, []earshot.SessionName{{ID: "U1", Name: "Alice"}, {ID: "U2", Name: "Bob"}})
 		m, err := s.Manifest(s.Context(), s.conversation("m1"))
 		s.check(err)
-		s.equal("over turns", m.Names, []earshot.Named{{ID: "U1", Name: "Alice"}, {ID: "U2", Name: "Bob"}, {ID: "U3", Name: "Alice"}})
-		named(3, 1, earshot.Named{ID: "U2", Name: "Robert\x00"})
+		s.equal("over turns", m.Names, []earshot.SessionName{{ID: "U1", Name: "Alice"}, {ID: "U2", Name: "Bob"}, {ID: "U3", Name: "Alice"}})
+		named(3, 1, earshot.SessionName{ID: "U2", Name: "Robert\x00"})
 		m, err = s.Manifest(s.Context(), s.conversation("m1"))
 		s.check(err)
-		s.equal("in the next", m.Names, []earshot.Named{{ID: "U2", Name: "Robert\u2400"}})
+		s.equal("in the next", m.Names, []earshot.SessionName{{ID: "U2", Name: "Robert\u2400"}})
 	}},
 	{"a session entry comes back byte for byte", func(s *suite) {
 		s.opened("m1", "")
@@ -203,7 +203,7 @@ var turnCases = []testCase{
 		first = s.commit("m1", first)
 		second := s.commit("m1", turn(2, "two"))
 		add := func(number int, id earshot.MessageID, have ...earshot.MessageID) error {
-			return s.AddReply(s.Context(), s.conversation("m1"), number, have, earshot.Shown{ID: id, Revision: 7})
+			return s.AddReply(s.Context(), s.conversation("m1"), number, have, earshot.ShownRevision{ID: id, Revision: 7})
 		}
 		s.check(add(0, "e1"))
 		wantError(s.T, add(0, "e2"), earshot.ErrConflict) // it has e1
@@ -211,10 +211,10 @@ var turnCases = []testCase{
 		wantError(s.T, add(0, "m2", "e1"), earshot.ErrConflict) // the second turn shows it
 		wantError(s.T, add(2, "e2"), earshot.ErrNotFound)
 		wantError(s.T, add(0, "", "e1"), earshot.ErrNotFound)
-		wantError(s.T, s.AddReply(s.Context(), s.conversation("other"), 0, nil, earshot.Shown{ID: "e2"}), earshot.ErrNotFound)
+		wantError(s.T, s.AddReply(s.Context(), s.conversation("other"), 0, nil, earshot.ShownRevision{ID: "e2"}), earshot.ErrNotFound)
 		s.check(add(0, "e2", "e1"))
 		first.Answer.Replies = []earshot.MessageID{"e1", "e2"}
-		first.Shown = append(first.Shown, earshot.Shown{ID: "e1", Revision: 7}, earshot.Shown{ID: "e2", Revision: 7})
+		first.Shown = append(first.Shown, earshot.ShownRevision{ID: "e1", Revision: 7}, earshot.ShownRevision{ID: "e2", Revision: 7})
 		got, err := s.Turn(s.Context(), s.conversation("m1"), 0)
 		s.check(err)
 		s.equal("turn", got, first)
@@ -225,21 +225,21 @@ var turnCases = []testCase{
 	{"a reply that was added is a part of its epoch", func(s *suite) {
 		s.opened("m1", "")
 		s.commit("m1", turn(1, "one"))
-		s.record(said(50, "posted"), said(51, "posted too"))
-		s.check(s.AddReply(s.Context(), s.conversation("m1"), 0, []earshot.MessageID{"r1", "r2"}, earshot.Shown{ID: "m50"}))
+		s.record(plainMessage(50, "posted"), plainMessage(51, "posted too"))
+		s.check(s.AddReply(s.Context(), s.conversation("m1"), 0, []earshot.MessageID{"r1", "r2"}, earshot.ShownRevision{ID: "m50"}))
 		s.record(tombstone(51), tombstone(50))
 		c, err := s.Conversation(s.Context(), s.conversation("m1"))
 		s.check(err)
 		s.equal("epoch", c.Epoch, 1)
-		wantError(s.T, s.AddReply(s.Context(), s.conversation("m1"), 0, []earshot.MessageID{"r1", "r2", "m50"}, earshot.Shown{ID: "m51"}), earshot.ErrConflict)
+		wantError(s.T, s.AddReply(s.Context(), s.conversation("m1"), 0, []earshot.MessageID{"r1", "r2", "m50"}, earshot.ShownRevision{ID: "m51"}), earshot.ErrConflict)
 	}},
 	{"of several messages that a reply may have become one is added", func(s *suite) {
 		s.opened("m1", "")
 		t := turn(1, "one")
 		t.Answer.Replies = nil
 		s.commit("m1", t)
-		errs := together(8, func(i int) error {
-			return s.AddReply(s.Context(), s.conversation("m1"), 0, nil, earshot.Shown{ID: earshot.MessageID(fmt.Sprint("e", i))})
+		errs := runTogether(8, func(i int) error {
+			return s.AddReply(s.Context(), s.conversation("m1"), 0, nil, earshot.ShownRevision{ID: earshot.MessageID(fmt.Sprint("e", i))})
 		})
 		s.equal("refused", len(errs), 7)
 		for _, err := range errs {

@@ -68,7 +68,7 @@ func Make(in Input) (earshot.Summary, error) {
 	for _, w := range written {
 		list = append(list, byID[w.ID])
 	}
-	open := unanswered(list)
+	open := unansweredQuestions(list)
 	for i, w := range written {
 		m := list[i]
 		if out.From == 0 || m.Time < out.From {
@@ -132,7 +132,7 @@ type digest struct {
 const lineTokens = 60
 
 // add adds a message.
-func (d *digest) add(w assemble.Written, own, open bool) {
+func (d *digest) add(w assemble.WrittenMessage, own, open bool) {
 	text := oneLine(w.Text)
 	if text == "" { // a file or a quote alone
 		text = oneLine(strings.TrimPrefix(w.Plus, "+ "))
@@ -144,11 +144,11 @@ func (d *digest) add(w assemble.Written, own, open bool) {
 	switch {
 	case open:
 		p = asked
-	case !own && decides(text):
+	case !own && isDecision(text):
 		p = decided
 	}
 	when := strings.TrimLeft(w.Date[strings.IndexByte(w.Date, ' ')+1:], " ") + " " + w.Clock
-	text = cut(d.in.Counter, text, lineTokens)
+	text = cutTokens(d.in.Counter, text, lineTokens)
 	d.lines = append(d.lines, line{part: p, order: len(d.lines), own: own, said: text, text: when + " " + w.Speaker + ": " + text})
 }
 
@@ -179,9 +179,9 @@ const ownShare = 0.5
 // oneLine joins the lines of a text.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// cut returns the beginning of s with at most limit tokens, at the end of a word
+// cutTokens returns the beginning of s with at most limit tokens, at the end of a word
 // where there is one, with a mark where something is missing.
-func cut(c assemble.Counter, s string, limit int) string {
+func cutTokens(c assemble.Counter, s string, limit int) string {
 	if len(s) <= limit || c.Count(s) <= limit {
 		return s
 	}
@@ -199,16 +199,16 @@ func cut(c assemble.Counter, s string, limit int) string {
 // maxOpen is how many questions are watched for an answer at a time.
 const maxOpen = 200
 
-// unanswered returns people's questions after which nobody else said anything in the
+// unansweredQuestions returns people's questions after which nobody else said anything in the
 // same place: their thread, or the one that they began. list is in the order of
 // Position.
-func unanswered(list []*earshot.Message) map[earshot.MessageID]bool {
+func unansweredQuestions(list []*earshot.Message) map[earshot.MessageID]bool {
 	var open []*earshot.Message
 	for _, m := range list {
 		open = slices.DeleteFunc(open, func(q *earshot.Message) bool {
 			return q.Author.ID != m.Author.ID && (m.Root() == q.Root() || m.Root() == q.ID)
 		})
-		if m.Author.Kind == earshot.Human && asks(m.Text) {
+		if m.Author.Kind == earshot.Human && isQuestion(m.Text) {
 			open = append(open[max(0, len(open)+1-maxOpen):], m)
 		}
 	}

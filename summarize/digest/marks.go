@@ -30,10 +30,10 @@ var phrases = []string{
 	"we will not", "we won't", "signed off", "it is final", "it's final",
 }
 
-// decides reports whether a text says that something is decided. A question does
+// isDecision reports whether a text says that something is decided. A question does
 // not.
-func decides(text string) bool {
-	if asks(text) {
+func isDecision(text string) bool {
+	if isQuestion(text) {
 		return false
 	}
 	lower := strings.ToLower(text)
@@ -43,9 +43,9 @@ func decides(text string) bool {
 	return slices.ContainsFunc(index.Terms(text), func(t string) bool { return deciding[t] })
 }
 
-// asks reports whether a text asks something: it has a sentence that ends with a
+// isQuestion reports whether a text asks something: it has a sentence that ends with a
 // question mark of any script.
-func asks(text string) bool {
+func isQuestion(text string) bool {
 	for i, r := range text {
 		switch r {
 		case '？', '؟', '\u037E':

@@ -94,7 +94,7 @@ const earlierShare = 30
 func (d *digest) write(from, to earshot.Time) string {
 	head := Head + "\n" + d.span(from, to) + "\n" + tookPart + d.tookPart()
 	if d.earlier != "" {
-		head += "\n" + earlierHead + cut(d.in.Counter, d.earlier, d.in.Tokens*earlierShare/100)
+		head += "\n" + earlierHead + cutTokens(d.in.Counter, d.earlier, d.in.Tokens*earlierShare/100)
 	}
 	taken := d.choose(d.in.Tokens - d.count(head))
 	for {

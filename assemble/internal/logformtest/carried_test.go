@@ -84,7 +84,7 @@ func (x *reading) missing(m logformtest.Message, p logformtest.Plus, e *entry) *
 	return nil
 }
 
-func (x *reading) quoted(p logformtest.Plus, s earshot.Shared) *fault {
+func (x *reading) quoted(p logformtest.Plus, s earshot.SharedContent) *fault {
 	kind := map[earshot.SharedKind]string{earshot.Forward: logformtest.Forwarded, earshot.Link: logformtest.LinkPreview, earshot.AppQuote: logformtest.QuotedByApp}[s.Kind]
 	if p.Kind != kind {
 		return bad(forgery, "%+v tells of a %s", p, s.Kind)
@@ -119,7 +119,7 @@ func (x *reading) quoted(p logformtest.Plus, s earshot.Shared) *fault {
 
 // isSource reports whether s is "author in place", split at one of its " in ". An
 // author with an id may have the session's name.
-func isSource(from string, s earshot.Shared) bool {
+func isSource(from string, s earshot.SharedContent) bool {
 	author := func(got string) bool {
 		return s.ID != "" || got == "somebody" || got == "unknown" || within(core(got), core(s.Author))
 	}

@@ -282,7 +282,7 @@ func (b *Block) read(s string) error {
 			return nil
 		}
 		if shown, of, ok := strings.Cut(strings.TrimPrefix(s, "the newest "), " of "); ok && strings.HasPrefix(s, "the newest ") {
-			n, ok1 := number(shown)
+			n, ok1 := parseCount(shown)
 			m, ok2 := countOf(of, "message", "")
 			if ok1 && ok2 && n < m {
 				b.Shown, b.Of = n, m
@@ -359,18 +359,18 @@ func isZone(s string) bool {
 	})
 }
 
-// number reads a count, with commas between thousands.
-func number(s string) (int, bool) {
+// parseCount reads a count, with commas between thousands.
+func parseCount(s string) (int, bool) {
 	plain := strings.ReplaceAll(s, ",", "")
 	n, err := strconv.Atoi(plain)
 	if err != nil || n < 0 || plain[0] == '+' {
 		return 0, false
 	}
-	return n, s == plain || s == grouped(plain)
+	return n, s == plain || s == formatThousands(plain)
 }
 
-// grouped writes digits with commas between thousands.
-func grouped(digits string) string {
+// formatThousands writes digits with commas between thousands.
+func formatThousands(digits string) string {
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
@@ -380,7 +380,7 @@ func grouped(digits string) string {
 // countOf reads "14 nouns tail", or with a count of one the singular.
 func countOf(s, noun, tail string) (int, bool) {
 	first, rest, _ := strings.Cut(s, " ")
-	n, ok := number(first)
+	n, ok := parseCount(first)
 	plural := noun + "s"
 	if strings.HasSuffix(noun, "reply") {
 		plural = strings.TrimSuffix(noun, "y") + "ies"

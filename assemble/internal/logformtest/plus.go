@@ -49,7 +49,7 @@ func (p *parser) plus(s string) error {
 		return fmt.Errorf("%s stands behind %s", x.Kind, m.Plus[n-1].Kind)
 	}
 	m.Plus = append(m.Plus, x)
-	if quotes(x) {
+	if isQuote(x) {
 		list, at := m.Plus, len(m.Plus)-1
 		p.more = func(s string) {
 			if list[at].lines > 0 {
@@ -62,7 +62,7 @@ func (p *parser) plus(s string) error {
 	return nil
 }
 
-func quotes(x Plus) bool { return rank[x.Kind] == 2 }
+func isQuote(x Plus) bool { return rank[x.Kind] == 2 }
 
 // readPlus reads a + line that belongs to a message.
 func readPlus(s string) (Plus, error) {
@@ -72,7 +72,7 @@ func readPlus(s string) (Plus, error) {
 			if ok && middle != "" {
 				middle, ok = strings.CutPrefix(middle, ", ")
 			}
-			if !ok || strings.Contains(middle, ":") && !timed(middle) || middle == "" && rest != ":" {
+			if !ok || strings.Contains(middle, ":") && !hasOnlyTimeColon(middle) || middle == "" && rest != ":" {
 				return Plus{}, fmt.Errorf("no line of the kind %q", kind)
 			}
 			return Plus{Kind: kind, Middle: middle}, nil
@@ -87,7 +87,7 @@ func readPlus(s string) (Plus, error) {
 		return Plus{Kind: GivenTwice, Value: s[len(GivenTwice+": "):]}, nil
 	case strings.HasPrefix(s, GivenBefore+" "):
 		turn, name, ok := strings.Cut(s[len(GivenBefore+" "):], ": ")
-		n, number := number(turn)
+		n, number := parseCount(turn)
 		if !ok || !number {
 			return Plus{}, fmt.Errorf("a file given in no turn")
 		}
@@ -116,8 +116,8 @@ func readPlus(s string) (Plus, error) {
 	return Plus{}, fmt.Errorf("no + line of the form")
 }
 
-// timed reports whether the only colon in a forward's middle is that of its time.
-func timed(s string) bool {
+// hasOnlyTimeColon reports whether the only colon in a forward's middle is that of its time.
+func hasOnlyTimeColon(s string) bool {
 	_, rest, ok := cutDay(s)
 	if !ok || len(rest) < 5 {
 		return false

@@ -314,7 +314,7 @@ func (w *world) carry(m *earshot.Message) {
 		for range 1 + w.roll(2) {
 			raw, _ := w.text(false)
 			w.n++
-			m.Shared = append(m.Shared, earshot.Shared{
+			m.Shared = append(m.Shared, earshot.SharedContent{
 				Kind: pick(w, []earshot.SharedKind{earshot.Forward, earshot.Link, earshot.AppQuote}), ID: pick(w, []earshot.AuthorID{"", "U1", "UX"}), Author: pick(w, [][2]string{pick(w, people), {w.odd(), ""}})[0],
 				Place: w.odd(), Time: pick(w, []earshot.Time{0, begun - day, m.Time - minute, begun - 400*day}), Text: raw + fmt.Sprintf("zs%04dz", w.n),
 			})
@@ -410,7 +410,7 @@ func (w *world) ask() {
 	if w.one(3) {
 		for _, x := range w.in.Messages {
 			if w.one(4) && x.ID != m.ID {
-				w.in.Recalled = append(w.in.Recalled, assemble.Recalled{ID: x.ID, Score: 30 - float64(len(w.in.Recalled))})
+				w.in.Recalled = append(w.in.Recalled, assemble.RecalledMessage{ID: x.ID, Score: 30 - float64(len(w.in.Recalled))})
 			}
 		}
 	}
@@ -422,7 +422,7 @@ func (w *world) ask() {
 		w.in.Attach = append(w.in.Attach, earshot.ArtifactID(fmt.Sprintf("F%d", w.roll(30))))
 	}
 	if w.one(8) {
-		w.in.Stored = []assemble.Stored{{Thread: m.Root(), Count: w.roll(300)}}
+		w.in.Stored = []assemble.StoredCount{{Thread: m.Root(), Count: w.roll(300)}}
 	}
 }
 
@@ -455,7 +455,7 @@ func (w *world) commit(res assemble.Result) {
 	}
 	c.Session = append(c.Session, earshot.SessionEntry{Role: earshot.Assistant, Text: m.Text})
 	c.Shown = append(slices.Clone(c.Shown), res.Next.Shown...)
-	c.Shown = append(c.Shown, earshot.Shown{ID: m.ID})
+	c.Shown = append(c.Shown, earshot.ShownRevision{ID: m.ID})
 	c.Attached = append(slices.Clone(c.Attached), res.Next.Attached...)
 	c.Names = append(slices.Clone(c.Names), res.Next.Names...)
 	c.Cursor, c.Epoch, c.Form = res.Next.Cursor, res.Next.Epoch, w.in.Policy.Frame

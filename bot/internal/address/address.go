@@ -40,7 +40,7 @@ const (
 // A Store is what the rules read, and where they keep who owns a thread.
 type Store interface {
 	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
-	Newest(ctx context.Context, s earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error)
+	Newest(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error)
 	Conversation(ctx context.Context, id earshot.ConversationID) (earshot.Conversation, error)
 	MergeMetadata(ctx context.Context, id earshot.ConversationID, patch map[string]*string) (earshot.Conversation, error)
 	QueuedTurns(ctx context.Context, q earshot.TurnQuery) ([]earshot.QueuedTurn, error)
@@ -100,11 +100,11 @@ func (r Rules) byMessage(c earshot.Channel, m *earshot.Message, past bool) (why 
 		return Silence, false
 	case mentioned:
 		return Mention, true
-	case c.Kind == earshot.KindDM && invisible(m):
+	case c.Kind == earshot.KindDM && isInvisible(m):
 		return Silence, false
 	case c.Kind == earshot.KindDM:
 		return Direct, true
-	case invisible(m):
+	case isInvisible(m):
 		return NotAddressed, false
 	case r.Roots && !reply:
 		return Root, true
@@ -144,9 +144,9 @@ func OnlyMention(self earshot.Identity, m *earshot.Message) bool {
 	})
 }
 
-// invisible reports whether m shows nothing: no file, nothing quoted, no
+// isInvisible reports whether m shows nothing: no file, nothing quoted, no
 // character that prints.
-func invisible(m *earshot.Message) bool {
+func isInvisible(m *earshot.Message) bool {
 	return len(m.Files)+len(m.Shared) == 0 && !strings.ContainsFunc(m.Text, func(r rune) bool {
 		return unicode.IsGraphic(r) && !unicode.IsSpace(r)
 	})

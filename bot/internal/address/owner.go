@@ -21,8 +21,8 @@ const (
 	searchedForMention = 50
 )
 
-// Ownership is the metadata that makes an author the owner of a thread.
-func Ownership(owner earshot.AuthorID, since earshot.Time) map[string]*string {
+// OwnerMetadata returns the metadata that makes an author the owner of a thread.
+func OwnerMetadata(owner earshot.AuthorID, since earshot.Time) map[string]*string {
 	name, at := string(owner), since.String()
 	return map[string]*string{metaOwner: &name, metaSince: &at}
 }
@@ -57,7 +57,7 @@ func (r Rules) passOn(ctx context.Context, id earshot.ConversationID, m *earshot
 	}
 	for _, x := range list {
 		if x.ID != m.ID && (slices.Contains(x.Called(), m.Author.ID) || slices.Contains(x.Mentions, m.Author.ID)) {
-			_, err := r.Store.MergeMetadata(ctx, id, Ownership(m.Author.ID, r.Now))
+			_, err := r.Store.MergeMetadata(ctx, id, OwnerMetadata(m.Author.ID, r.Now))
 			return err
 		}
 	}

@@ -2,7 +2,7 @@
 // the turn attaches, those that its tools opened, and those that earlier messages
 // of the session contain.
 //
-// [Wanted] says which files a turn attaches. A [Set] loads them, from the store
+// [Wanted] says which files a turn attaches. A [FileSet] loads them, from the store
 // where it kept them and else from the platform, and knows for each file that
 // could not be attached what the model is told instead.
 package attach
@@ -81,8 +81,8 @@ type File struct {
 // content.
 type Record = step.File
 
-// A Set is the files of one request. One goroutine uses it.
-type Set struct {
+// A FileSet is the files of one request. One goroutine uses it.
+type FileSet struct {
 	source Source
 	none   bool // the provider refused this request's files
 
@@ -100,10 +100,10 @@ type Set struct {
 	lost []string                      // names of files that were to be the same bytes again, and are not
 }
 
-// NewSet returns an empty set. none says that no file is attached at all, because
+// NewFileSet returns an empty set. none says that no file is attached at all, because
 // the provider refused this turn's files before.
-func NewSet(s Source, none bool) *Set {
-	return &Set{
+func NewFileSet(s Source, none bool) *FileSet {
+	return &FileSet{
 		source: s, none: none,
 		media: map[earshot.ArtifactID]llm.Media{}, sums: map[earshot.ArtifactID]string{},
 		of: map[earshot.ArtifactID]earshot.MessageID{}, why: map[earshot.ArtifactID]string{},
@@ -112,22 +112,22 @@ func NewSet(s Source, none bool) *Set {
 }
 
 // None reports whether the provider refused this request's files.
-func (x *Set) None() bool { return x.none }
+func (x *FileSet) None() bool { return x.none }
 
 // SessionFiles reports whether the session's messages contain files.
-func (x *Set) SessionFiles() bool { return len(x.session) > 0 }
+func (x *FileSet) SessionFiles() bool { return len(x.session) > 0 }
 
 // Overfull reports whether the turn's and the session's files are more than one
 // request may carry. A file that was attached before with the same bytes does not
 // count twice.
-func (x *Set) Overfull(before []earshot.Attached) bool {
+func (x *FileSet) Overfull(before []earshot.AttachedFile) bool {
 	return len(x.session) > 0 && x.bytes(before) > maxBytes
 }
 
-func (x *Set) bytes(before []earshot.Attached) int {
+func (x *FileSet) bytes(before []earshot.AttachedFile) int {
 	n := 0
 	for id, m := range x.media {
-		if !slices.ContainsFunc(before, func(a earshot.Attached) bool { return a.SHA256 != "" && a.SHA256 == x.sums[id] }) {
+		if !slices.ContainsFunc(before, func(a earshot.AttachedFile) bool { return a.SHA256 != "" && a.SHA256 == x.sums[id] }) {
 			n += len(m.Data)
 		}
 	}
@@ -138,7 +138,7 @@ func (x *Set) bytes(before []earshot.Attached) int {
 }
 
 // fits reports whether the turn may attach one more file.
-func (x *Set) fits(m llm.Media) bool {
+func (x *FileSet) fits(m llm.Media) bool {
 	bytes, texts := 0, 0
 	for _, other := range x.media {
 		bytes += len(other.Data)
@@ -151,18 +151,18 @@ func (x *Set) fits(m llm.Media) bool {
 
 // Given returns the files of a list without those that were to be given again and
 // could not be loaded: the prompt does not say that it has them.
-func (x *Set) Given(list []File) []File {
+func (x *FileSet) Given(list []File) []File {
 	return slices.DeleteFunc(slices.Clone(list), func(f File) bool { return f.again && x.why[f.ID] != "" })
 }
 
 // WithoutLost returns a manifest's files without those that could not be loaded.
-func (x *Set) WithoutLost(list []earshot.Attached) []earshot.Attached {
-	return slices.DeleteFunc(slices.Clone(list), func(a earshot.Attached) bool { return x.why[a.ID] != "" })
+func (x *FileSet) WithoutLost(list []earshot.AttachedFile) []earshot.AttachedFile {
+	return slices.DeleteFunc(slices.Clone(list), func(a earshot.AttachedFile) bool { return x.why[a.ID] != "" })
 }
 
 // Apply writes what loading found into an input: which of the files it attaches,
 // their hashes, and their cost.
-func (x *Set) Apply(in *assemble.Input, files []File) {
+func (x *FileSet) Apply(in *assemble.Input, files []File) {
 	in.Attach, in.FileTokens = nil, map[earshot.ArtifactID]int{}
 	for _, f := range files {
 		in.Attach = append(in.Attach, f.ID)
@@ -188,7 +188,7 @@ func (x *Set) Apply(in *assemble.Input, files []File) {
 
 // Request returns the content of the files of a request, and the lines in place
 // of those that are not there: the session's and the turn's list.
-func (x *Set) Request(list []File) (media map[earshot.ArtifactID]llm.Media, missing map[earshot.ArtifactID]string) {
+func (x *FileSet) Request(list []File) (media map[earshot.ArtifactID]llm.Media, missing map[earshot.ArtifactID]string) {
 	media, missing = map[earshot.ArtifactID]llm.Media{}, map[earshot.ArtifactID]string{}
 	maps.Copy(media, x.session)
 	maps.Copy(missing, x.missing)
@@ -204,7 +204,7 @@ func (x *Set) Request(list []File) (media map[earshot.ArtifactID]llm.Media, miss
 }
 
 // Record says what became of a file of this turn.
-func (x *Set) Record(f File) Record {
+func (x *FileSet) Record(f File) Record {
 	r := Record{ID: f.ID, Name: assemble.FileName(f.File), Of: f.Of, Why: x.why[f.ID]}
 	if r.Why == "" {
 		m := x.media[f.ID]
@@ -216,8 +216,8 @@ func (x *Set) Record(f File) Record {
 // Attached returns the manifest's additions with only those that the model was
 // really given, by the journal's records, and with what tools added in the turn
 // of this number.
-func (x *Set) Attached(added []earshot.Attached, records map[earshot.ArtifactID]Record, turn int) []earshot.Attached {
-	var out []earshot.Attached
+func (x *FileSet) Attached(added []earshot.AttachedFile, records map[earshot.ArtifactID]Record, turn int) []earshot.AttachedFile {
+	var out []earshot.AttachedFile
 	for _, a := range added {
 		r, known := records[a.ID]
 		if !known || r.Why != "" {
@@ -231,14 +231,14 @@ func (x *Set) Attached(added []earshot.Attached, records map[earshot.ArtifactID]
 	}
 	for _, id := range x.byTool {
 		if records[id].Why == "" {
-			out = append(out, earshot.Attached{ID: id, SHA256: x.sums[id], Turn: turn, Tokens: x.tokens(x.media[id])})
+			out = append(out, earshot.AttachedFile{ID: id, SHA256: x.sums[id], Turn: turn, Tokens: x.tokens(x.media[id])})
 		}
 	}
 	return out
 }
 
 // tokens returns what the model is charged for a file; 0 when that is unknown.
-func (x *Set) tokens(m llm.Media) int {
+func (x *FileSet) tokens(m llm.Media) int {
 	switch {
 	case m.Type == textType && x.source.Texts != nil:
 		return x.source.Texts.Count(string(m.Data))
@@ -252,7 +252,7 @@ func (x *Set) tokens(m llm.Media) int {
 // provider refused the request, and attaches none from now on. It returns the
 // messages and what to record of the files; none where the request has no files,
 // and then the messages are unchanged.
-func (x *Set) Remove(messages []llm.Message, known []earshot.Message) ([]llm.Message, []Record) {
+func (x *FileSet) Remove(messages []llm.Message, known []earshot.Message) ([]llm.Message, []Record) {
 	var removed []Record
 	var strip func(parts []llm.Part) []llm.Part
 	strip = func(parts []llm.Part) []llm.Part {
@@ -266,7 +266,7 @@ func (x *Set) Remove(messages []llm.Message, known []earshot.Message) ([]llm.Mes
 			if p.Media == nil {
 				continue
 			}
-			f := find(known, p.Media.ID)
+			f := findFile(known, p.Media.ID)
 			f.Name = cmp.Or(f.Name, p.Media.Name)
 			parts[i] = llm.Text(notAttached(f.File, whyDeclined))
 			removed = append(removed, Record{ID: f.ID, Name: assemble.FileName(f.File), Of: cmp.Or(x.of[f.ID], f.Of), Why: whyDeclined})

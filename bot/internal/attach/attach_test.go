@@ -33,8 +33,8 @@ func (empty) Blob(context.Context, earshot.Scope, string) (earshot.Blob, error) 
 	return earshot.Blob{}, earshot.ErrNotFound
 }
 
-func newSet(p platform) *attach.Set {
-	return attach.NewSet(attach.Source{Store: empty{}, Loader: p, Timeout: time.Second, Log: slog.New(slog.DiscardHandler)}, false)
+func newSet(p platform) *attach.FileSet {
+	return attach.NewFileSet(attach.Source{Store: empty{}, Loader: p, Timeout: time.Second, Log: slog.New(slog.DiscardHandler)}, false)
 }
 
 func file(id earshot.ArtifactID) attach.File {

@@ -16,7 +16,7 @@ import (
 // and within the source's timeout. A file that cannot be loaded is replaced by a
 // line. records are what an earlier process noted about this turn's files: what it
 // could not attach is not attached now, nor is a file with other bytes.
-func (x *Set) Load(ctx context.Context, list []File, records map[earshot.ArtifactID]Record) {
+func (x *FileSet) Load(ctx context.Context, list []File, records map[earshot.ArtifactID]Record) {
 	sums := map[earshot.ArtifactID]string{}
 	for _, f := range list {
 		r := records[f.ID]
@@ -51,8 +51,8 @@ func (x *Set) Load(ctx context.Context, list []File, records map[earshot.Artifac
 	}
 }
 
-// A content is a file as the model is given it, or why it is not.
-type content struct {
+// A fileContent is a file as the model is given it, or why it is not.
+type fileContent struct {
 	llm.Media
 	sum string // SHA-256 of the bytes that were shared
 	why string
@@ -62,8 +62,8 @@ type content struct {
 const maxLoads = 4
 
 // contents loads files at the same time, within the source's timeout.
-func (x *Set) contents(ctx context.Context, list []File, sums map[earshot.ArtifactID]string) []content {
-	return x.each(ctx, list, func(ctx context.Context, f File) content {
+func (x *FileSet) contents(ctx context.Context, list []File, sums map[earshot.ArtifactID]string) []fileContent {
+	return x.each(ctx, list, func(ctx context.Context, f File) fileContent {
 		if c := x.kept(ctx, f, sums[f.ID]); c.why == "" {
 			return c
 		}
@@ -72,10 +72,10 @@ func (x *Set) contents(ctx context.Context, list []File, sums map[earshot.Artifa
 }
 
 // each calls load for each file of a list, a few at the same time.
-func (x *Set) each(ctx context.Context, list []File, load func(context.Context, File) content) []content {
+func (x *FileSet) each(ctx context.Context, list []File, load func(context.Context, File) fileContent) []fileContent {
 	ctx, cancel := context.WithTimeout(ctx, x.source.Timeout)
 	defer cancel()
-	out := make([]content, len(list))
+	out := make([]fileContent, len(list))
 	slots := make(chan struct{}, maxLoads)
 	var loading sync.WaitGroup
 	for i, f := range list {
@@ -91,33 +91,33 @@ func (x *Set) each(ctx context.Context, list []File, load func(context.Context, 
 
 // kept reads a file that the store kept. sum is the hash of its bytes; without
 // one nothing is found.
-func (x *Set) kept(ctx context.Context, f File, sum string) content {
+func (x *FileSet) kept(ctx context.Context, f File, sum string) fileContent {
 	if sum == "" {
-		return content{why: whyChanged}
+		return fileContent{why: whyChanged}
 	}
 	b, err := x.source.Store.Blob(ctx, x.source.Scope, sum)
 	if err != nil {
 		if !errors.Is(err, earshot.ErrNotFound) {
 			x.source.Log.Warn("read a file that was kept", "message", f.Of, "file", f.ID, "err", err)
 		}
-		return content{why: whyChanged}
+		return fileContent{why: whyChanged}
 	}
-	return content{Media: llm.Media{ID: f.ID, Name: assemble.FileName(f.File), Type: b.Type, Data: b.Data}, sum: sum}
+	return fileContent{Media: llm.Media{ID: f.ID, Name: assemble.FileName(f.File), Type: b.Type, Data: b.Data}, sum: sum}
 }
 
 // fetch loads a file from the platform and has the store keep it. Where sum is
 // set, bytes with another hash are not accepted.
-func (x *Set) fetch(ctx context.Context, f File, sum string) content {
+func (x *FileSet) fetch(ctx context.Context, f File, sum string) fileContent {
 	if x.source.Loader == nil {
-		return content{why: whyUnread}
+		return fileContent{why: whyUnread}
 	}
 	m, got, err := x.source.Loader.Load(ctx, x.source.Scope, f.Of, f.File, x.source.Most)
 	switch {
 	case err != nil:
 		x.source.Log.Warn("file", "message", f.Of, "file", f.ID, "err", err)
-		return content{why: reasonOf(err)}
+		return fileContent{why: reasonOf(err)}
 	case sum != "" && got != sum:
-		return content{why: whyChanged}
+		return fileContent{why: whyChanged}
 	}
 	if x.source.Keep && got != "" {
 		b := earshot.Blob{SHA256: got, Type: m.Type, Name: m.Name, Data: m.Data}
@@ -125,7 +125,7 @@ func (x *Set) fetch(ctx context.Context, f File, sum string) content {
 			x.source.Log.Warn("keep a file", "message", f.Of, "file", f.ID, "err", err)
 		}
 	}
-	return content{Media: m, sum: got}
+	return fileContent{Media: m, sum: got}
 }
 
 // reasonOf returns what the model is told about an error of a Loader.

@@ -13,7 +13,7 @@ import (
 
 // Open fetches a file for a tool. The error tells the model why it cannot be
 // opened.
-func (x *Set) Open(ctx context.Context, of earshot.MessageID, f earshot.File) (llm.Media, error) {
+func (x *FileSet) Open(ctx context.Context, of earshot.MessageID, f earshot.File) (llm.Media, error) {
 	call, cancel := context.WithTimeout(ctx, x.source.Timeout)
 	defer cancel()
 	got := x.fetch(call, File{File: f, Of: of}, "")
@@ -36,18 +36,18 @@ func (e *notOpened) Error() string  { return "file not opened: " + e.why }
 func (e *notOpened) Reason() string { return e.why }
 
 // SharedBy returns the message that shared a file of this turn.
-func (x *Set) SharedBy(id earshot.ArtifactID) earshot.MessageID { return x.of[id] }
+func (x *FileSet) SharedBy(id earshot.ArtifactID) earshot.MessageID { return x.of[id] }
 
 // Has reports whether the request contains a file, or one with the same bytes;
 // sum may be "" where the set knows it.
-func (x *Set) Has(id earshot.ArtifactID, sum string) bool {
+func (x *FileSet) Has(id earshot.ArtifactID, sum string) bool {
 	if sum == "" {
 		sum = x.sums[id]
 	}
 	return x.has(id, sum)
 }
 
-func (x *Set) has(id earshot.ArtifactID, sum string) bool {
+func (x *FileSet) has(id earshot.ArtifactID, sum string) bool {
 	for _, set := range []map[earshot.ArtifactID]llm.Media{x.media, x.session} {
 		for other := range maps.Keys(set) {
 			if other == id || sum != "" && x.sums[other] == sum {
@@ -61,7 +61,7 @@ func (x *Set) has(id earshot.ArtifactID, sum string) bool {
 // AddOpened adds a file that a tool opened to the request. It returns the part
 // that stands in the tool's result, and what to record. A file that the request
 // has already, or that is too much for it, becomes a line and no record.
-func (x *Set) AddOpened(m llm.Media) (llm.Part, *Record) {
+func (x *FileSet) AddOpened(m llm.Media) (llm.Part, *Record) {
 	f := File{File: earshot.File{ID: m.ID, Name: m.Name, Type: m.Type}, Of: x.of[m.ID]}
 	sum := x.opened[m.ID]
 	kind, known := llm.KindOf(m.Type)
@@ -83,17 +83,17 @@ func (x *Set) AddOpened(m llm.Media) (llm.Part, *Record) {
 
 // Lost returns the names of files that could not be loaded with the bytes that they
 // had.
-func (x *Set) Lost() []string { return x.lost }
+func (x *FileSet) Lost() []string { return x.lost }
 
 // ReloadOpened loads the files of a tool's result again after a restart, the same
 // bytes, and puts them into its parts. A line replaces a file that is gone, or
 // that the provider refused after the tool returned it: later are the records of
 // that.
-func (x *Set) ReloadOpened(ctx context.Context, parts []llm.Part, files []Record, later map[earshot.ArtifactID]Record) {
+func (x *FileSet) ReloadOpened(ctx context.Context, parts []llm.Part, files []Record, later map[earshot.ArtifactID]Record) {
 	for _, r := range files {
 		f := File{File: earshot.File{ID: r.ID, Name: r.Name, Type: r.Type}, Of: r.Of}
 		why := later[r.ID].Why
-		var got content
+		var got fileContent
 		if why == "" {
 			got = x.contents(ctx, []File{f}, map[earshot.ArtifactID]string{r.ID: r.SHA256})[0]
 			if why = got.why; why != "" {

@@ -11,7 +11,7 @@ import (
 
 // LoadSession loads the files that the session's messages contain, once. The
 // manifest has the hash of each, so the model sees the same bytes in every turn.
-func (x *Set) LoadSession(ctx context.Context, c assemble.Conversation) {
+func (x *FileSet) LoadSession(ctx context.Context, c assemble.ConversationState) {
 	if x.session != nil {
 		return
 	}
@@ -22,7 +22,7 @@ func (x *Set) LoadSession(ctx context.Context, c assemble.Conversation) {
 	}
 	list := sessionFiles(c)
 	var lost []File
-	for i, got := range x.each(ctx, list, func(ctx context.Context, f File) content { return x.kept(ctx, f, sums[f.ID]) }) {
+	for i, got := range x.each(ctx, list, func(ctx context.Context, f File) fileContent { return x.kept(ctx, f, sums[f.ID]) }) {
 		f := list[i]
 		if got.why != "" {
 			lost = append(lost, f)
@@ -49,7 +49,7 @@ func (x *Set) LoadSession(ctx context.Context, c assemble.Conversation) {
 }
 
 // sessionFiles lists the ids of the files in a session, each once.
-func sessionFiles(c assemble.Conversation) []File {
+func sessionFiles(c assemble.ConversationState) []File {
 	var list []File
 	for _, e := range c.Session {
 		for _, id := range e.Media {
@@ -63,7 +63,7 @@ func sessionFiles(c assemble.Conversation) []File {
 
 // sharers finds the messages that shared files, among those that the session
 // shows. A file that is not found there keeps nothing but its id.
-func (x *Set) sharers(ctx context.Context, c assemble.Conversation, files []File) []File {
+func (x *FileSet) sharers(ctx context.Context, c assemble.ConversationState, files []File) []File {
 	shown := make([]earshot.MessageID, len(c.Shown))
 	for i, s := range c.Shown {
 		shown[i] = s.ID

@@ -7,9 +7,9 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// Section returns a policy's section of files, with its limits; false where the
+// FilesSection returns a policy's section of files, with its limits; false where the
 // policy has none, which means that nothing is attached.
-func Section(p assemble.Policy) (assemble.Section, bool) {
+func FilesSection(p assemble.Policy) (assemble.Section, bool) {
 	p = p.WithDefaults()
 	for _, s := range slices.Concat(p.First, p.Later) {
 		if s.Section == assemble.Media {
@@ -25,9 +25,9 @@ func Section(p assemble.Policy) (assemble.Section, bool) {
 // epoch does: those are loaded with the bytes that they had. The policy limits
 // their number. Other files are lines of the prompt, and the model opens them with
 // a tool.
-func (x *Set) Wanted(in assemble.Input, res assemble.Result, asked []earshot.MessageID) []File {
+func (x *FileSet) Wanted(in assemble.Input, res assemble.Result, asked []earshot.MessageID) []File {
 	out := x.own(in, res, asked)
-	for _, f := range Chosen(in, res) {
+	for _, f := range PromptFiles(in, res) {
 		if !slices.ContainsFunc(out, func(o File) bool { return o.ID == f.ID }) {
 			f.again = true
 			out = append(out, f)
@@ -46,8 +46,8 @@ func (x *Set) Wanted(in assemble.Input, res assemble.Result, asked []earshot.Mes
 // own returns the files of the messages asked that this turn shows. It returns
 // none in policies that are not written as a log, or whose media section has
 // own: false: there the model opens every file with a tool.
-func (x *Set) own(in assemble.Input, res assemble.Result, asked []earshot.MessageID) []File {
-	section, ok := Section(in.Policy)
+func (x *FileSet) own(in assemble.Input, res assemble.Result, asked []earshot.MessageID) []File {
+	section, ok := FilesSection(in.Policy)
 	if !ok || !section.Own || x.source.Loader == nil || x.none || in.Policy.WithDefaults().Frame != assemble.Log {
 		return nil
 	}
@@ -72,24 +72,24 @@ func (x *Set) own(in assemble.Input, res assemble.Result, asked []earshot.Messag
 	return out
 }
 
-// Chosen returns the files that a prompt attaches, without those that the
+// PromptFiles returns the files that a prompt attaches, without those that the
 // session's messages contain.
-func Chosen(in assemble.Input, res assemble.Result) []File {
+func PromptFiles(in assemble.Input, res assemble.Result) []File {
 	var out []File
 	for _, m := range res.Messages {
 		if slices.Contains(m.Sections, assemble.SessionPart) {
 			continue
 		}
 		for _, id := range m.Media {
-			out = append(out, find(in.Messages, id))
+			out = append(out, findFile(in.Messages, id))
 		}
 	}
 	return out
 }
 
-// find returns a file by its id, as the newest message that shares it has it.
+// findFile returns a file by its id, as the newest message that shares it has it.
 // One that no message shares has nothing but the id.
-func find(messages []earshot.Message, id earshot.ArtifactID) File {
+func findFile(messages []earshot.Message, id earshot.ArtifactID) File {
 	for _, m := range slices.Backward(messages) {
 		for _, f := range m.Files {
 			if f.ID == id {

@@ -17,10 +17,10 @@ var (
 var topLevel = strings.Fields("com net org edu gov mil int info biz name io ai dev app co me tv cc xyz site online top shop store tech cloud link click live news blog page wiki " +
 	"eu us uk de fr nl ru cn jp kr br au ca ch at be es it pl se no fi dk ie in za mx ar ua tr il gg ly gl to ws su zip mov onion local internal")
 
-// addresses returns the byte ranges of the addresses in a text, in order and
+// findAddresses returns the byte ranges of the addresses in a text, in order and
 // without overlaps. A name with a dot counts when a path follows it, or when it
 // ends in a top-level domain.
-func addresses(text string) [][2]int {
+func findAddresses(text string) [][2]int {
 	if !strings.ContainsAny(text, ".:/。．｡") {
 		return nil // every address contains one of these
 	}

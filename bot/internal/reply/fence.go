@@ -17,10 +17,10 @@ var (
 	htmlLine  = regexp.MustCompile(`^[\s>*+\d.)-]*<[A-Za-z/!?]`) // may open an HTML block, inside which ticks are no fence
 )
 
-// fences returns the byte ranges of the code between closed fences. It returns
+// findFences returns the byte ranges of the code between closed fences. It returns
 // none unless all fences of the text are plain: exactly three ticks, nothing but
 // a language behind them, and the same indentation throughout.
-func fences(text string) [][2]int {
+func findFences(text string) [][2]int {
 	var out [][2]int
 	open, indent := false, ""
 	at, from := 0, 0
@@ -98,15 +98,15 @@ func fenceAfter(fence, s string) string {
 			if fence = indent + mark + strings.TrimRight(rest, " \r"); len(fence) > maxInfo {
 				fence = indent + mark
 			}
-		case strings.TrimSpace(rest) == "" && closes(fence, mark):
+		case strings.TrimSpace(rest) == "" && closesFence(fence, mark):
 			fence = ""
 		}
 	}
 	return fence
 }
 
-// closing returns what closes the fence that the line open opened; "" for none.
-func closing(open string) string {
+// closingFence returns what closes the fence that the line open opened; "" for none.
+func closingFence(open string) string {
 	if open == "" {
 		return ""
 	}
@@ -114,8 +114,8 @@ func closing(open string) string {
 	return "\n" + indent + mark
 }
 
-// closes reports whether a mark closes the fence that the line fence opened.
-func closes(fence, mark string) bool {
+// closesFence reports whether a mark closes the fence that the line fence opened.
+func closesFence(fence, mark string) bool {
 	_, open := markOf(fence)
 	return mark[0] == open[0] && len(mark) >= len(open)
 }
@@ -135,9 +135,9 @@ func markOf(line string) (indent, mark string) {
 	return indent[:min(len(indent), maxIndent)], body[:n]
 }
 
-// span returns the offset of the run of exactly n ticks that is still open at
+// findTickRun returns the offset of the run of exactly n ticks that is still open at
 // s[at] within the line, or -1 when there is none.
-func span(s string, at, n int) int {
+func findTickRun(s string, at, n int) int {
 	open := -1
 	for i := strings.LastIndexByte(s[:at], '\n') + 1; i < at; {
 		if s[i] != '`' {

@@ -16,12 +16,12 @@ import (
 func Guard(text string, links *Links) string {
 	text = withoutMentions(assemble.Clean(text))
 	text = splitLinks(text, links)
-	code := fences(text)
+	code := findFences(text)
 	ticks := tickRun(text, code)
 	var b strings.Builder
 	at := 0
-	for _, a := range addresses(text) {
-		if links.allows(text[a[0]:a[1]]) || inside(code, a[0]) {
+	for _, a := range findAddresses(text) {
+		if links.allows(text[a[0]:a[1]]) || inRanges(code, a[0]) {
 			continue
 		}
 		b.WriteString(text[at:a[0]])
@@ -117,13 +117,13 @@ func joinLinks(text string, l *Links) string {
 	})
 }
 
-// inside reports whether an offset lies within one of the ranges.
-func inside(ranges [][2]int, at int) bool {
+// inRanges reports whether an offset lies within one of the ranges.
+func inRanges(ranges [][2]int, at int) bool {
 	return slices.ContainsFunc(ranges, func(x [2]int) bool { return x[0] <= at && at < x[1] })
 }
 
 // MayLink reports whether a text may contain a link. Where it is false, [Guard]
 // needs no Links.
 func MayLink(text string) bool {
-	return len(addresses(text)) > 0 || strings.Contains(text, "](") || strings.Contains(text, "<")
+	return len(findAddresses(text)) > 0 || strings.Contains(text, "](") || strings.Contains(text, "<")
 }

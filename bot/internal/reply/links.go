@@ -24,7 +24,7 @@ func NewLinks(hosts []string) *Links {
 
 // Allow allows every address in a text, each exactly as it is written there.
 func (l *Links) Allow(text string) {
-	for _, at := range addresses(text) {
+	for _, at := range findAddresses(text) {
 		l.exact[text[at[0]:at[1]]] = true
 	}
 }

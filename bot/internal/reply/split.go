@@ -27,8 +27,8 @@ func Split(text string, most int) []string {
 // leastMost is a length in which a fence's two lines leave room for text.
 const leastMost = 100
 
-// A part is what one post shows: a stretch of the text, and what was added around it.
-type part struct {
+// A replyPart is what one post shows: a stretch of the text, and what was added around it.
+type replyPart struct {
 	from             int // where body begins in the text
 	head, body, tail string
 }
@@ -36,11 +36,11 @@ type part struct {
 // space is what is lost at a cut.
 const space = " \r\n"
 
-func split(text string, most int) []part {
-	var parts []part
+func split(text string, most int) []replyPart {
+	var parts []replyPart
 	head, fence := "", "" // the beginning of the next part, and the line in it that opens a fence
 	reserve := 0          // runes kept free for closing a fence
-	longest := len(tickRun(text, fences(text))) - 1
+	longest := len(tickRun(text, findFences(text))) - 1
 	if strings.Contains(text, "```") || strings.Contains(text, "~~~") {
 		reserve = len("\n") + maxIndent + maxMark
 	}
@@ -48,9 +48,9 @@ func split(text string, most int) []part {
 	for rest := text; rest != ""; {
 		from := len(text) - len(rest)
 		room := most - utf8.RuneCountInString(head)
-		if !longer(rest, room) {
-			last := part{from, head, rest, closing(fenceAfter(fence, rest))}
-			if last.tail == "" || !longer(rest+last.tail, room) {
+		if !exceedsRunes(rest, room) {
+			last := replyPart{from, head, rest, closingFence(fenceAfter(fence, rest))}
+			if last.tail == "" || !exceedsRunes(rest+last.tail, room) {
 				return append(parts, last)
 			}
 		}
@@ -59,7 +59,7 @@ func split(text string, most int) []part {
 		if i := lastLine(rest[:cut]); i > 0 && open != "" && fenceAfter(fence, rest[:i]) == "" {
 			cut, open = i, "" // none of the block's lines is in this part
 		}
-		p := part{from, head, strings.TrimRight(rest[:cut], space), closing(open)}
+		p := replyPart{from, head, strings.TrimRight(rest[:cut], space), closingFence(open)}
 		rest = strings.TrimLeft(rest[cut:], "\r\n")
 		head, fence = "", open
 		if open != "" {
@@ -70,7 +70,7 @@ func split(text string, most int) []part {
 			}
 		} else {
 			head = tableHead(p.head+p.body, rest, most/3)
-			for strings.HasPrefix(rest, " ") && !joined(rest) {
+			for strings.HasPrefix(rest, " ") && !joinsPrevious(rest) {
 				rest = rest[1:]
 			}
 		}
@@ -81,8 +81,8 @@ func split(text string, most int) []part {
 	return parts
 }
 
-// longer reports whether s has more than n runes.
-func longer(s string, n int) bool {
+// exceedsRunes reports whether s has more than n runes.
+func exceedsRunes(s string, n int) bool {
 	for range s {
 		if n--; n < 0 {
 			return true
@@ -127,7 +127,7 @@ var ends = [][]string{{"\n\n", "\r\n\r\n"}, {"\n"}, {". ", "! ", "? ", "ã€‚", "ï
 // most runes. ticks is the length of the runs that [Guard] puts around addresses:
 // no cut goes through those, because the parts of the address would be clickable.
 func cutAt(s string, most, ticks int) int {
-	end := reach(s, most)
+	end := runeOffset(s, most)
 	for _, list := range ends {
 		best := 0
 		for _, e := range list {
@@ -137,7 +137,7 @@ func cutAt(s string, most, ticks int) int {
 			return best
 		}
 	}
-	if i := span(s, end, ticks); i > 0 {
+	if i := findTickRun(s, end, ticks); i > 0 {
 		return i
 	}
 	if i := len(strings.TrimRight(s[:end], s[end:end+1])); i > 0 && (s[end] == '`' || s[end] == '~') {
@@ -155,26 +155,26 @@ func lastEnd(s string, end int, e string) int {
 			return 0
 		}
 		_, n := utf8.DecodeLastRuneInString(e)
-		if !joined(s[i+len(e)-n:]) {
+		if !joinsPrevious(s[i+len(e)-n:]) {
 			return i + len(e)
 		}
 		to = i + len(e) - 1
 	}
 }
 
-// joined reports whether the next rune of s joins its first one, so that a reader sees
+// joinsPrevious reports whether the next rune of s joins its first one, so that a reader sees
 // them as one character.
-func joined(s string) bool {
+func joinsPrevious(s string) bool {
 	_, first := utf8.DecodeRuneInString(s)
 	_, second := utf8.DecodeRuneInString(s[first:])
 	cluster, _, _, _ := uniseg.FirstGraphemeClusterInString(s[:first+second], -1)
 	return len(cluster) > first
 }
 
-// reach returns the byte offset, above 0, up to which s has at most most runes, of
+// runeOffset returns the byte offset, above 0, up to which s has at most most runes, of
 // which it has more. It tears no character that a reader sees as one, unless that is
 // longer.
-func reach(s string, most int) int {
+func runeOffset(s string, most int) int {
 	runes := 0 // up to there s has most runes
 	for range most {
 		_, size := utf8.DecodeRuneInString(s[runes:])

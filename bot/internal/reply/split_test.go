@@ -81,7 +81,7 @@ func checkSplit(t interface {
 // checkAdded holds what is added around a part to what may be added.
 func checkAdded(t interface {
 	Fatalf(format string, args ...any)
-}, i int, p part,
+}, i int, p replyPart,
 ) {
 	_, opens := markOf(p.head)
 	_, closes := markOf(strings.TrimPrefix(p.tail, "\n"))

@@ -44,7 +44,7 @@ func defaultAPI() API {
 }
 
 // checkAPI checks the settings of the API.
-func (c Config) checkAPI(bad report) {
+func (c Config) checkAPI(bad problemReport) {
 	a := c.API
 	checkListen("api.listen", a.Listen, SidecarListen, bad)
 	if a.URL != "" && !goodURL(a.URL) {
@@ -71,7 +71,7 @@ func (c Config) checkAPI(bad report) {
 }
 
 // checkHosts checks a list of host names.
-func checkHosts(key string, hosts []string, bad report) {
+func checkHosts(key string, hosts []string, bad problemReport) {
 	for _, h := range hosts {
 		if h == "" || strings.ContainsAny(h, "/: *") {
 			bad(key, "%q is no host name; write it without scheme, port and path, as in earshot.example.com", h)

@@ -58,17 +58,17 @@ func (c Config) Check() []error {
 	c.checkRetention(bad)
 	c.checkAPI(bad)
 	c.checkInspect(bad)
-	if c.Local.Listen != "" && !Loopback(c.Local.Listen) {
+	if c.Local.Listen != "" && !IsLoopback(c.Local.Listen) {
 		bad("local.listen", "must be a loopback address with a port, such as 127.0.0.1:8484 (port 0: any free one)")
 	}
 	return problems
 }
 
-// A report adds a problem with a key.
-type report func(key, format string, args ...any)
+// A problemReport adds a problem with a key.
+type problemReport func(key, format string, args ...any)
 
 // checkChoices checks the settings that have a list of values.
-func (c Config) checkChoices(bad report) {
+func (c Config) checkChoices(bad problemReport) {
 	oneOf := func(key, value string, of ...string) {
 		if !slices.Contains(of, value) {
 			bad(key, "%q is unknown; use one of %s", value, strings.Join(of, ", "))
@@ -107,7 +107,7 @@ func (c Config) checkChoices(bad report) {
 }
 
 // checkNumbers checks the range of each number.
-func (c Config) checkNumbers(bad report) {
+func (c Config) checkNumbers(bad problemReport) {
 	for _, n := range []struct {
 		key             string
 		value, low, top int
@@ -129,7 +129,7 @@ func (c Config) checkNumbers(bad report) {
 	}
 }
 
-func (c Config) checkURLs(bad report) {
+func (c Config) checkURLs(bad problemReport) {
 	type row struct{ key, value string }
 	urls := []row{
 		{"model.base_url", c.Model.BaseURL}, {"model.fallback.base_url", c.Model.Fallback.BaseURL}, {"summary.base_url", c.Summary.BaseURL}, {"search.embeddings.url", c.Search.Embeddings.URL},
@@ -152,7 +152,7 @@ func (c Config) checkURLs(bad report) {
 	}
 }
 
-func (c Config) checkPrices(bad report) {
+func (c Config) checkPrices(bad problemReport) {
 	for _, name := range slices.Sorted(maps.Keys(c.Model.Prices)) {
 		p := c.Model.Prices[name]
 		if min(p.Input, p.Output, p.CacheRead, p.CacheWrite) < 0 {
@@ -161,9 +161,9 @@ func (c Config) checkPrices(bad report) {
 	}
 }
 
-// Loopback reports whether addr is a host and port that only this machine can
+// IsLoopback reports whether addr is a host and port that only this machine can
 // reach.
-func Loopback(addr string) bool {
+func IsLoopback(addr string) bool {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || port == "" {
 		return false

@@ -252,7 +252,7 @@ func TestLoopback(t *testing.T) {
 		"127.0.0.1:0": true, "[::1]:80": true, "localhost:1": true, "127.8.8.8:1": true,
 		":80": false, "0.0.0.0:80": false, "10.0.0.1:80": false, "127.0.0.1": false, "localhost.example.com:80": false, "127.0.0.1:": false,
 	} {
-		if got := config.Loopback(addr); got != want {
+		if got := config.IsLoopback(addr); got != want {
 			t.Errorf("Loopback(%q) = %v, want %v", addr, got, want)
 		}
 	}

@@ -38,7 +38,7 @@ func defaultDiscord() Discord {
 
 // checkDiscord checks the settings of Discord that are neither a choice nor a
 // number.
-func (c Config) checkDiscord(bad report) {
+func (c Config) checkDiscord(bad problemReport) {
 	d := c.Discord
 	if rest, ok := strings.CutPrefix(d.GatewayURL, "ws"); d.GatewayURL != "" && (!ok || !goodURL("http"+rest)) {
 		bad("discord.gateway_url", "is not of the form wss://host/")
@@ -60,14 +60,14 @@ func (c Config) checkDiscord(bad report) {
 		key string
 		ids []string
 	}{{"discord.allow.channels", d.Allow.Channels}, {"discord.allow.roles", d.Allow.Roles}, {"discord.allow.users", d.Allow.Users}} {
-		if i := slices.IndexFunc(list.ids, func(id string) bool { return !snowflake(id) }); i >= 0 {
+		if i := slices.IndexFunc(list.ids, func(id string) bool { return !isSnowflake(id) }); i >= 0 {
 			bad(list.key, "%q is no id; in Discord, switch on Developer Mode under Advanced in your settings, and take Copy ID from its menu", list.ids[i])
 		}
 	}
 }
 
-// snowflake reports whether s is an id of Discord: a number of 15 to 20 digits.
-func snowflake(s string) bool {
+// isSnowflake reports whether s is an id of Discord: a number of 15 to 20 digits.
+func isSnowflake(s string) bool {
 	return len(s) >= 15 && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
 }
 

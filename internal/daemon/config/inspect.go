@@ -12,7 +12,7 @@ type Inspect struct {
 }
 
 // checkInspect checks the settings of the inspector.
-func (c Config) checkInspect(bad report) {
+func (c Config) checkInspect(bad problemReport) {
 	checkListen("inspect.listen", c.Inspect.Listen, InspectListen, bad)
 	if c.Inspect.URL != "" && !goodURL(c.Inspect.URL) {
 		bad("inspect.url", "is not of the form https://host")

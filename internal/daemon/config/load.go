@@ -57,7 +57,7 @@ func readEnv(vars map[string]string, c *Config) []error {
 		return []error{err}
 	}
 	var problems []error
-	names := variables()
+	names := envVariables()
 	for _, err := range all.Errors {
 		var p env.ParseError
 		if !errors.As(err, &p) {
@@ -97,9 +97,9 @@ func secretVariables() []string {
 	return names
 }
 
-// variables maps a field's name and type to its variable, or to several where
+// envVariables maps a field's name and type to its variable, or to several where
 // fields have the same name.
-func variables() map[string]string {
+func envVariables() map[string]string {
 	names := map[string]string{}
 	var walk func(t reflect.Type)
 	walk = func(t reflect.Type) {

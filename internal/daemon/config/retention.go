@@ -30,15 +30,15 @@ const (
 // MaxKeepDays bounds retention.days: a hundred years.
 const MaxKeepDays = 36_500
 
-// A Keep is for how long the messages of a channel are kept. The zero Keep is
+// A KeepRule is for how long the messages of a channel are kept. The zero KeepRule is
 // forever.
-type Keep struct {
+type KeepRule struct {
 	None bool
 	Days int // 0: forever, unless None
 }
 
 // String returns the setting that k is.
-func (k Keep) String() string {
+func (k KeepRule) String() string {
 	switch {
 	case k.None:
 		return KeepNone
@@ -49,20 +49,20 @@ func (k Keep) String() string {
 }
 
 // parseKeep reads a setting. ok is false where it is none.
-func parseKeep(s string) (k Keep, ok bool) {
+func parseKeep(s string) (k KeepRule, ok bool) {
 	switch s {
 	case "", KeepForever:
-		return Keep{}, true
+		return KeepRule{}, true
 	case KeepNone:
-		return Keep{None: true}, true
+		return KeepRule{None: true}, true
 	}
 	n, err := strconv.Atoi(s)
-	return Keep{Days: n}, err == nil && n >= 1 && n <= MaxKeepDays
+	return KeepRule{Days: n}, err == nil && n >= 1 && n <= MaxKeepDays
 }
 
 // Of returns for how long a channel's messages are kept: by the rule for the channel
 // in its workspace, else for the channel, else for the workspace, else the default.
-func (r Retention) Of(s earshot.Scope) Keep {
+func (r Retention) Of(s earshot.Scope) KeepRule {
 	best, at := r.Days, 0
 	for _, x := range r.Keep {
 		var weight int
@@ -85,7 +85,7 @@ func (r Retention) Of(s earshot.Scope) Keep {
 }
 
 // Any reports whether one of the rules, the default included, satisfies f.
-func (r Retention) Any(f func(Keep) bool) bool {
+func (r Retention) Any(f func(KeepRule) bool) bool {
 	for _, x := range append([]Retaining{{Days: r.Days}}, r.Keep...) {
 		if k, ok := parseKeep(x.Days); ok && f(k) {
 			return true
@@ -94,7 +94,7 @@ func (r Retention) Any(f func(Keep) bool) bool {
 	return false
 }
 
-func (c Config) checkRetention(bad report) {
+func (c Config) checkRetention(bad problemReport) {
 	const use = "use a number of days from 1 to 36500, forever or none"
 	if _, ok := parseKeep(c.Retention.Days); !ok {
 		bad("retention.days", "%q is unknown; %s", c.Retention.Days, use)

@@ -31,7 +31,7 @@ retention:
 			t.Errorf("%v is kept %s, want %s", at, got, want)
 		}
 	}
-	if got := config.Default().Retention.Of(earshot.Scope{}); got != (config.Keep{}) {
+	if got := config.Default().Retention.Of(earshot.Scope{}); got != (config.KeepRule{}) {
 		t.Errorf("the default is %s, want forever", got)
 	}
 }

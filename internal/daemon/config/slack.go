@@ -44,7 +44,7 @@ func defaultSlack() Slack {
 }
 
 // checkListen checks an address to listen on; "" means none.
-func checkListen(key, addr, example string, bad report) {
+func checkListen(key, addr, example string, bad problemReport) {
 	if addr == "" {
 		return
 	}

@@ -52,7 +52,7 @@ func (r *reader) bad(n ast.Node, key, format string, args ...any) {
 
 // block reads the keys of a mapping into a struct.
 func (r *reader) block(path string, n ast.Node, v reflect.Value) {
-	values, ok := mapping(n)
+	values, ok := mappingEntries(n)
 	if !ok {
 		r.bad(n, orWhole(path), "must be a block of keys")
 		return
@@ -60,10 +60,10 @@ func (r *reader) block(path string, n ast.Node, v reflect.Value) {
 	for _, kv := range values {
 		key := kv.Key.GetToken().Value
 		field, names := fieldOf(v, key)
-		at := join(path, key)
+		at := joinPath(path, key)
 		switch {
 		case !field.IsValid():
-			r.bad(kv.Key, at, "%s", unknown(at, names))
+			r.bad(kv.Key, at, "%s", unknownKey(at, names))
 		case kv.Value.Type() == ast.NullType:
 			// A key without a value keeps the default.
 		case field.Kind() == reflect.Struct:
@@ -80,7 +80,7 @@ func (r *reader) block(path string, n ast.Node, v reflect.Value) {
 
 // table reads a mapping of names to structs.
 func (r *reader) table(path string, n ast.Node, v reflect.Value) {
-	values, ok := mapping(n)
+	values, ok := mappingEntries(n)
 	if !ok {
 		r.bad(n, path, "must be a block of keys")
 		return
@@ -93,7 +93,7 @@ func (r *reader) table(path string, n ast.Node, v reflect.Value) {
 			continue
 		}
 		one := reflect.New(v.Type().Elem()).Elem()
-		r.block(join(path, name), kv.Value, one)
+		r.block(joinPath(path, name), kv.Value, one)
 		v.SetMapIndex(reflect.ValueOf(name), one)
 	}
 }
@@ -123,9 +123,9 @@ func (r *reader) leaf(path string, n ast.Node, v reflect.Value) {
 	}
 }
 
-// mapping returns the entries of a mapping. The parser has another node type for
+// mappingEntries returns the entries of a mapping. The parser has another node type for
 // a mapping of one entry.
-func mapping(n ast.Node) ([]*ast.MappingValueNode, bool) {
+func mappingEntries(n ast.Node) ([]*ast.MappingValueNode, bool) {
 	switch n := n.(type) {
 	case *ast.MappingNode:
 		return n.Values, true
@@ -151,8 +151,8 @@ func fieldOf(v reflect.Value, key string) (field reflect.Value, names []string) 
 	return field, names
 }
 
-// unknown says that there is no such key, and the remedy.
-func unknown(at string, names []string) string {
+// unknownKey says that there is no such key, and the remedy.
+func unknownKey(at string, names []string) string {
 	if i := slices.IndexFunc(gone, func(g goneSetting) bool { return g.key == at }); i >= 0 {
 		return gone[i].String()
 	}
@@ -165,7 +165,7 @@ func unknown(at string, names []string) string {
 	return "unknown key; use one of " + strings.Join(names, ", ")
 }
 
-func join(path, key string) string {
+func joinPath(path, key string) string {
 	if path == "" {
 		return key
 	}

@@ -137,10 +137,10 @@ func New(version string) *Metrics {
 // Turn counts a turn that ended, and the tokens that it used.
 func (m *Metrics) Turn(outcome earshot.TurnState, u earshot.Usage) {
 	m.turns.WithLabelValues(string(outcome)).Inc()
-	used(m.tokens, u)
+	countUsage(m.tokens, u)
 }
 
-func used(tokens *prometheus.CounterVec, u earshot.Usage) {
+func countUsage(tokens *prometheus.CounterVec, u earshot.Usage) {
 	for kind, n := range map[string]int{kindInput: u.Input, kindOutput: u.Output, kindCacheRead: u.CacheRead, kindCacheWrite: u.CacheWrite} {
 		tokens.WithLabelValues(kind).Add(float64(max(n, 0))) // a provider may report nonsense; a counter must not fall
 	}
@@ -163,7 +163,7 @@ func (m *Metrics) Summary(by string, failed bool, u earshot.Usage) {
 		by = byModel
 	}
 	m.summed.WithLabelValues(by, outcome).Inc()
-	used(m.sumsUsed, u)
+	countUsage(m.sumsUsed, u)
 }
 
 // Gap counts a period in which events may have been missed.

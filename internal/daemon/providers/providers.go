@@ -23,7 +23,7 @@ type Provider struct {
 	URL, URLDoc string // the variable of another base URL, likewise
 
 	New        func(model.Options) (llm.Model, error)
-	Body       func(llm.Sent, llm.Request) []byte      // a request as New's model sends it
+	Body       func(llm.SentBody, llm.Request) []byte  // a request as New's model sends it
 	FileTokens func(model string, file model.File) int // what a model charges for a file
 }
 
@@ -35,24 +35,24 @@ var All = []Provider{
 		Name: anthropic.Provider, Model: "claude-sonnet-5-5",
 		Key: "ANTHROPIC_API_KEY", KeyDoc: "the key of Anthropic's API.",
 		URL: "ANTHROPIC_BASE_URL", URLDoc: "another base URL for Anthropic's API.",
-		New:        made(anthropic.New),
-		Body:       func(s llm.Sent, r llm.Request) []byte { return anthropic.Body(s.Model, r) },
+		New:        adaptConstructor(anthropic.New),
+		Body:       func(s llm.SentBody, r llm.Request) []byte { return anthropic.Body(s.Model, r) },
 		FileTokens: anthropic.FileTokens,
 	},
 	{
 		Name: gemini.Provider, Model: "gemini-3.8-flash",
 		Key: "GEMINI_API_KEY", KeyDoc: "the key of the Gemini API.",
 		URL: "GOOGLE_GEMINI_BASE_URL", URLDoc: "another base URL for the Gemini API.",
-		New:        made(gemini.New),
-		Body:       func(s llm.Sent, r llm.Request) []byte { return gemini.Body(s.Model, r) },
+		New:        adaptConstructor(gemini.New),
+		Body:       func(s llm.SentBody, r llm.Request) []byte { return gemini.Body(s.Model, r) },
 		FileTokens: gemini.FileTokens,
 	},
 	{
 		Name: openai.Provider, Model: "gpt-5.4-mini", // takes tools in chat completions without further settings
 		Key: "OPENAI_API_KEY", KeyDoc: "the key of OpenAI's API, or of a server that speaks it.",
 		URL: "OPENAI_BASE_URL", URLDoc: "another base URL for OpenAI's API, such as http://127.0.0.1:11434/v1 for Ollama.",
-		New:        made(openai.New),
-		Body:       func(s llm.Sent, r llm.Request) []byte { return openai.Body(s.Model, s.Form, r) },
+		New:        adaptConstructor(openai.New),
+		Body:       func(s llm.SentBody, r llm.Request) []byte { return openai.Body(s.Model, s.Form, r) },
 		FileTokens: openai.FileTokens,
 	},
 }
@@ -97,8 +97,8 @@ func AnyKey() string {
 	return strings.Join(keys[:len(keys)-1], ", ") + " or " + keys[len(keys)-1]
 }
 
-// made adapts the constructor of an adapter.
-func made[M llm.Model](open func(model.Options) (M, error)) func(model.Options) (llm.Model, error) {
+// adaptConstructor adapts the constructor of an adapter.
+func adaptConstructor[M llm.Model](open func(model.Options) (M, error)) func(model.Options) (llm.Model, error) {
 	return func(o model.Options) (llm.Model, error) {
 		m, err := open(o)
 		if err != nil {

@@ -56,7 +56,7 @@ func TestARowIsWhole(t *testing.T) {
 		if _, err := p.New(model.Options{Model: p.Model}); err == nil || !strings.Contains(err.Error(), p.Key+" is not set") {
 			t.Errorf("%s: without its key New says %v, want that %s is not set", p.Name, err, p.Key)
 		}
-		if body := p.Body(llm.Sent{Model: p.Model}, llm.Request{Messages: []llm.Message{{Role: "user", Parts: []llm.Part{llm.Text("Hello")}}}}); !strings.Contains(string(body), "Hello") {
+		if body := p.Body(llm.SentBody{Model: p.Model}, llm.Request{Messages: []llm.Message{{Role: "user", Parts: []llm.Part{llm.Text("Hello")}}}}); !strings.Contains(string(body), "Hello") {
 			t.Errorf("%s: the body of a request is %s", p.Name, body)
 		}
 		if n := p.FileTokens(p.Model, model.File{Type: "image/png", Width: 1000, Height: 1000, Bytes: 100_000}); n <= 0 {

@@ -61,7 +61,7 @@ func (w *world) say(a act) {
 	if a.where >= 2 {
 		m.user, m.ask = w.people[a.where-2], true
 	}
-	s := simulate.Said{Channel: m.channel, User: m.user, Text: w.text(a, a.where)}
+	s := simulate.PostedMessage{Channel: m.channel, User: m.user, Text: w.text(a, a.where)}
 	if a.kind == actReply {
 		if root := w.message(a); root != nil {
 			s.Thread = root.ts

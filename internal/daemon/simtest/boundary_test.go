@@ -65,16 +65,16 @@ func (b *boundary) PutCoverage(ctx context.Context, s earshot.Scope, list ...ear
 	return b.p.uncounted(func() error { return b.Store.PutCoverage(ctx, s, list...) })
 }
 
-func (b *boundary) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+func (b *boundary) Record(ctx context.Context, s earshot.Scope, list ...earshot.Message) ([]earshot.RecordResult, error) {
 	about := string(s.Channel)
 	if len(list) > 0 {
 		about += " " + string(list[0].ID)
 	}
-	return with(b, "Record", about, func() ([]earshot.Recorded, error) { return b.Store.Record(ctx, s, list...) })
+	return with(b, "Record", about, func() ([]earshot.RecordResult, error) { return b.Store.Record(ctx, s, list...) })
 }
 
-func (b *boundary) Accept(ctx context.Context, s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
-	return with(b, "Accept", e.Delivery+" "+string(e.Message.ID), func() (earshot.Accepted, error) { return b.Store.Accept(ctx, s, e, ask) })
+func (b *boundary) Accept(ctx context.Context, s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.AcceptResult, error) {
+	return with(b, "Accept", e.Delivery+" "+string(e.Message.ID), func() (earshot.AcceptResult, error) { return b.Store.Accept(ctx, s, e, ask) })
 }
 
 func (b *boundary) Erase(ctx context.Context, s earshot.Scope) error {

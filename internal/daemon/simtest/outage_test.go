@@ -36,7 +36,7 @@ func stage(t *testing.T, reply string, play func(w *world)) {
 // question lets a person ask in the first channel, and returns the question.
 func (w *world) question(thread, word string) *spoken {
 	m := &spoken{channel: w.channels[0], user: w.people[0], word: word, words: []string{word}, ask: true, thread: thread}
-	m.ts = w.slack.Post(simulate.Said{Channel: m.channel, User: m.user, Thread: thread, Text: w.text(act{ask: true, word: word}, 0)})
+	m.ts = w.slack.Post(simulate.PostedMessage{Channel: m.channel, User: m.user, Thread: thread, Text: w.text(act{ask: true, word: word}, 0)})
 	w.said = append(w.said, m)
 	return m
 }

@@ -67,7 +67,7 @@ type Link struct {
 
 // Messages reads a file of messages, in its order.
 func Messages(path string) ([]Message, error) {
-	return read(path, func(number int, line []byte) (Message, error) {
+	return readLines(path, func(number int, line []byte) (Message, error) {
 		var l struct {
 			Conversation *string
 			ID           *text
@@ -85,7 +85,7 @@ func Messages(path string) ([]Message, error) {
 		if l.Conversation == nil || l.ID == nil || *l.ID == "" {
 			return Message{}, errors.New(`a message needs "conversation", "id" and "ts"`)
 		}
-		at, err := moment(l.TS)
+		at, err := parseSeconds(l.TS)
 		if err != nil {
 			return Message{}, fmt.Errorf(`"ts": %w`, err)
 		}
@@ -99,7 +99,7 @@ func Messages(path string) ([]Message, error) {
 
 // Queries reads a file of queries, in its order.
 func Queries(path string) ([]Query, error) {
-	return read(path, func(number int, line []byte) (Query, error) {
+	return readLines(path, func(number int, line []byte) (Query, error) {
 		var l struct {
 			Conversation *string
 			Query        *string
@@ -115,7 +115,7 @@ func Queries(path string) ([]Query, error) {
 		if l.Conversation == nil || l.Query == nil {
 			return Query{}, errors.New(`a query needs "conversation", "query" and "at_ts"`)
 		}
-		at, err := moment(l.At)
+		at, err := parseSeconds(l.At)
 		if err != nil {
 			return Query{}, fmt.Errorf(`"at_ts": %w`, err)
 		}
@@ -129,7 +129,7 @@ func Queries(path string) ([]Query, error) {
 
 // Links reads a file of links, in its order.
 func Links(path string) ([]Link, error) {
-	return read(path, func(number int, line []byte) (Link, error) {
+	return readLines(path, func(number int, line []byte) (Link, error) {
 		var l struct {
 			Conversation *string
 			ID, Parent   *text
@@ -215,8 +215,8 @@ func (m Message) Stored() earshot.Message {
 // longestLine is how long a line may be, in bytes.
 const longestLine = 16 << 20
 
-// read calls parse with each line of a file, empty ones left out.
-func read[T any](path string, parse func(number int, line []byte) (T, error)) ([]T, error) {
+// readLines calls parse with each line of a file, empty ones left out.
+func readLines[T any](path string, parse func(number int, line []byte) (T, error)) ([]T, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -268,8 +268,8 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// moment parses seconds since 1970 with up to six decimals; further ones are cut.
-func moment(n json.Number) (earshot.Time, error) {
+// parseSeconds parses seconds since 1970 with up to six decimals; further ones are cut.
+func parseSeconds(n json.Number) (earshot.Time, error) {
 	whole, fraction, _ := strings.Cut(n.String(), ".")
 	return earshot.ParseTime(whole + "." + (fraction + "000000")[:6])
 }

@@ -35,7 +35,7 @@ func Axis(title string, from, to earshot.Time, rows []Row) Picture {
 		to = from + 1
 	}
 	t := timescale{from, to}
-	return draw(title, t.inWords(rows), func(c *canvas) {
+	return drawBoth(title, t.inWords(rows), func(c *canvas) {
 		gutter, rowHeight, bar := 4.0, 34.0, 18.0
 		if !c.narrow {
 			for _, r := range rows {
@@ -62,7 +62,7 @@ func Axis(title string, from, to earshot.Time, rows []Row) Picture {
 			} else {
 				c.text(0, y+bar/2+5, begin, "label", r.Label, gutter-8)
 			}
-			c.WriteString(`<rect` + box(gutter, y, width, bar) + ` class="c-none"/>` + "\n")
+			c.WriteString(`<rect` + rectAttrs(gutter, y, width, bar) + ` class="c-none"/>` + "\n")
 			for _, s := range r.Stretches {
 				what := t.words(r.Label, s)
 				s = t.closed(s)
@@ -73,7 +73,7 @@ func Axis(title string, from, to earshot.Time, rows []Row) Picture {
 				c.rect(min(at, gutter+width-2), y, w, bar, s.Class, what)
 				// Letters stand on a plate of their own: textures would cut through them.
 				if room := w - 12; s.Label != "" && widthOf(s.Label, smallSize) <= room {
-					c.WriteString(`<rect` + box(at+3, y+1.5, widthOf(s.Label, smallSize)+6, bar-3) + ` rx="2" class="ground"/>`)
+					c.WriteString(`<rect` + rectAttrs(at+3, y+1.5, widthOf(s.Label, smallSize)+6, bar-3) + ` rx="2" class="ground"/>`)
 					c.text(at+6, y+bar/2+4, begin, "value", s.Label, 0)
 				}
 			}
@@ -190,7 +190,7 @@ func (t timescale) ticks(n int) []earshot.Time {
 // text writes a tick, as exact as the axis needs it.
 func (t timescale) text(at earshot.Time) string {
 	if t.from == 0 {
-		return duration(at)
+		return formatElapsed(at)
 	}
 	switch span := t.span(); {
 	case span < 10*time.Second:
@@ -207,8 +207,8 @@ func (t timescale) text(at earshot.Time) string {
 	return at.UTC().Format("2006-01")
 }
 
-// duration writes a time since the beginning.
-func duration(t earshot.Time) string {
+// formatElapsed writes a time since the beginning.
+func formatElapsed(t earshot.Time) string {
 	switch d := time.Duration(t) * time.Microsecond; {
 	case d == 0:
 		return "0"
@@ -225,7 +225,7 @@ func duration(t earshot.Time) string {
 func (t timescale) exact(at earshot.Time) string {
 	switch {
 	case t.from == 0:
-		return duration(at)
+		return formatElapsed(at)
 	case t.span() < 36*time.Hour:
 		return at.UTC().Format("2006-01-02 15:04:05")
 	}

@@ -35,23 +35,23 @@ func (c *canvas) rect(x, y, w, h float64, class, what string) {
 	w, h = max(w, 1), max(h, 1)
 	c.WriteString(`<g>`)
 	if what != "" {
-		c.WriteString(`<title>` + escape(what) + `</title>`)
+		c.WriteString(`<title>` + escapeXML(what) + `</title>`)
 	}
-	c.WriteString(`<rect` + box(x, y, w, h) + ` class="` + classOf(class) + `"/>`)
-	if path := texture(class, x, y, w, h); path != "" {
+	c.WriteString(`<rect` + rectAttrs(x, y, w, h) + ` class="` + classOf(class) + `"/>`)
+	if path := drawTexture(class, x, y, w, h); path != "" {
 		c.WriteString(path)
 	}
 	c.WriteString("</g>\n")
 }
 
-// box writes the attributes of a rectangle.
-func box(x, y, w, h float64) string {
-	return ` x="` + number(x) + `" y="` + number(y) + `" width="` + number(w) + `" height="` + number(h) + `"`
+// rectAttrs writes the attributes of a rectangle.
+func rectAttrs(x, y, w, h float64) string {
+	return ` x="` + formatCoordinate(x) + `" y="` + formatCoordinate(y) + `" width="` + formatCoordinate(w) + `" height="` + formatCoordinate(h) + `"`
 }
 
 // line draws a thin straight line.
 func (c *canvas) line(x1, y1, x2, y2 float64, class string) {
-	c.WriteString(`<line x1="` + number(x1) + `" y1="` + number(y1) + `" x2="` + number(x2) + `" y2="` + number(y2) + `" class="` + class + "\"/>\n")
+	c.WriteString(`<line x1="` + formatCoordinate(x1) + `" y1="` + formatCoordinate(y1) + `" x2="` + formatCoordinate(x2) + `" y2="` + formatCoordinate(y2) + `" class="` + class + "\"/>\n")
 }
 
 // An anchor says which end of a text stands at its place.
@@ -72,21 +72,21 @@ func (c *canvas) text(x, y float64, a anchor, class, s string, width float64) {
 	}
 	short := s
 	if width > 0 {
-		short = fit(s, size, width)
+		short = fitText(s, size, width)
 	}
-	c.WriteString(`<text x="` + number(x) + `" y="` + number(y) + `"`)
+	c.WriteString(`<text x="` + formatCoordinate(x) + `" y="` + formatCoordinate(y) + `"`)
 	if a != begin {
 		c.WriteString(` text-anchor="` + string(a) + `"`)
 	}
-	c.WriteString(` class="` + class + `" font-size="` + number(size) + `">`)
+	c.WriteString(` class="` + class + `" font-size="` + formatCoordinate(size) + `">`)
 	if short != s {
-		c.WriteString(`<title>` + escape(s) + `</title>`)
+		c.WriteString(`<title>` + escapeXML(s) + `</title>`)
 	}
-	c.WriteString(escape(short) + "</text>\n")
+	c.WriteString(escapeXML(short) + "</text>\n")
 }
 
-// fit shortens a text to a width.
-func fit(s string, size, width float64) string {
+// fitText shortens a text to a width.
+func fitText(s string, size, width float64) string {
 	if widthOf(s, size) <= width {
 		return s
 	}
@@ -128,16 +128,16 @@ func runeWidth(r rune) float64 {
 	return 0.57
 }
 
-// escape writes a text for XML and HTML. What XML cannot have, such as control
+// escapeXML writes a text for XML and HTML. What XML cannot have, such as control
 // characters, becomes U+FFFD.
-func escape(s string) string {
+func escapeXML(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s)) // a Builder never fails
 	return b.String()
 }
 
-// number writes a coordinate with at most two decimals.
-func number(f float64) string {
+// formatCoordinate writes a coordinate with at most two decimals.
+func formatCoordinate(f float64) string {
 	s := strconv.FormatFloat(f, 'f', 2, 64)
 	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
 	if s == "-0" {

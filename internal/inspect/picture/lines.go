@@ -25,19 +25,19 @@ func Lines(title, x, y string, labels []string, marks []Mark, series ...Series) 
 			desc += " At " + labels[m.At] + ": " + m.Name + "."
 		}
 	}
-	return draw(title, desc, func(c *canvas) {
-		values := all(series)
-		s := scaleOf(5, whole(values), values...)
+	return drawBoth(title, desc, func(c *canvas) {
+		values := allValues(series)
+		s := scaleOf(5, areWhole(values), values...)
 		top, right := 0.0, 12.0
 		if c.narrow || len(series) > 6 {
 			entries := make([]entry, len(series))
 			for i, s := range series {
-				entries[i] = entry{name: s.Name, class: s.Class, value: last(s.Values), dash: dashes[i%len(dashes)], line: true}
+				entries[i] = entry{name: s.Name, class: s.Class, value: formatLast(s.Values), dash: dashes[i%len(dashes)], line: true}
 			}
 			top = c.legend(entries, 0, 14) + 16
 		} else {
 			for _, s := range series {
-				right = max(right, min(14+max(widthOf(s.Name, textSize), widthOf(last(s.Values), smallSize)), c.w/3))
+				right = max(right, min(14+max(widthOf(s.Name, textSize), widthOf(formatLast(s.Values), smallSize)), c.w/3))
 			}
 		}
 		p := c.plotOf(s, x, y, labels, top, right, false)
@@ -58,9 +58,9 @@ func Lines(title, x, y string, labels []string, marks []Mark, series ...Series) 
 		if top > 0 {
 			return
 		}
-		for i, at := range apart(ends, 30, p.top+8, p.top+p.h) {
+		for i, at := range spreadApart(ends, 30, p.top+8, p.top+p.h) {
 			c.text(p.left+p.w+10, at, begin, "label", series[i].Name, right-12)
-			c.text(p.left+p.w+10, at+14, begin, "value", last(series[i].Values), right-12)
+			c.text(p.left+p.w+10, at+14, begin, "value", formatLast(series[i].Values), right-12)
 		}
 	})
 }
@@ -76,7 +76,7 @@ func (p plot) marks(marks []Mark, n int) {
 			room = p.x(marks[i+1].At, n, false)
 		}
 		p.line(x, p.top, x, p.top+p.h, "mark")
-		p.WriteString(`<g><title>` + escape(m.Name) + "</title>")
+		p.WriteString(`<g><title>` + escapeXML(m.Name) + "</title>")
 		if room -= x + 8; room > 28 {
 			p.text(x+4, p.top+11, begin, "tick", m.Name, room)
 		}
@@ -84,10 +84,10 @@ func (p plot) marks(marks []Mark, n int) {
 	}
 }
 
-// last writes the last value of a series.
-func last(values []float64) string {
+// formatLast writes the last value of a series.
+func formatLast(values []float64) string {
 	if at := lastPoint(values, len(values)); at >= 0 {
-		return Figure(values[at])
+		return FormatFigure(values[at])
 	}
 	return "–"
 }
@@ -95,7 +95,7 @@ func last(values []float64) string {
 // lastPoint returns where the last number of a series stands, -1 if it has none.
 func lastPoint(values []float64, n int) int {
 	for i, v := range slices.Backward(values[:min(len(values), n)]) {
-		if finite(v) {
+		if isFinite(v) {
 			return i
 		}
 	}
@@ -107,9 +107,9 @@ func (p plot) curveOf(s Series, labels []string, i int) {
 	values := s.Values[:min(len(s.Values), len(labels))]
 	var d, marks strings.Builder
 	open := false
-	for _, at := range picked(values, int(p.w)) {
+	for _, at := range pickIndexes(values, int(p.w)) {
 		v := values[at]
-		if !finite(v) {
+		if !isFinite(v) {
 			open = false
 			continue
 		}
@@ -119,11 +119,11 @@ func (p plot) curveOf(s Series, labels []string, i int) {
 		} else {
 			d.WriteString("M")
 		}
-		d.WriteString(number(x) + " " + number(y))
+		d.WriteString(formatCoordinate(x) + " " + formatCoordinate(y))
 		open = true
 		if len(values) <= manyPoints {
-			marks.WriteString(`<circle cx="` + number(x) + `" cy="` + number(y) + `" r="3.2" class="` + classOf(s.Class) + `"><title>` +
-				escape(labels[at]+": "+s.Name+" "+Figure(v)) + "</title></circle>\n")
+			marks.WriteString(`<circle cx="` + formatCoordinate(x) + `" cy="` + formatCoordinate(y) + `" r="3.2" class="` + classOf(s.Class) + `"><title>` +
+				escapeXML(labels[at]+": "+s.Name+" "+FormatFigure(v)) + "</title></circle>\n")
 		}
 	}
 	if d.Len() > 0 {
@@ -132,9 +132,9 @@ func (p plot) curveOf(s Series, labels []string, i int) {
 	p.WriteString(marks.String())
 }
 
-// picked returns which values to draw on a width: all, or of each stretch of very
+// pickIndexes returns which values to draw on a width: all, or of each stretch of very
 // many the highest and the lowest.
-func picked(values []float64, width int) []int {
+func pickIndexes(values []float64, width int) []int {
 	var out []int
 	if len(values) <= 2*width {
 		for i := range values {
@@ -147,8 +147,8 @@ func picked(values []float64, width int) []int {
 		lo, hi := from, from
 		for i := from; i < to; i++ {
 			switch v := values[i]; {
-			case !finite(v):
-			case !finite(values[lo]):
+			case !isFinite(v):
+			case !isFinite(values[lo]):
 				lo, hi = i, i
 			case v < values[lo]:
 				lo = i
@@ -163,9 +163,9 @@ func picked(values []float64, width int) []int {
 	return out
 }
 
-// apart moves places so that neighbours are at least gap apart, within bounds where
+// spreadApart moves places so that neighbours are at least gap apart, within bounds where
 // they have the room.
-func apart(at []float64, gap, from, to float64) []float64 {
+func spreadApart(at []float64, gap, from, to float64) []float64 {
 	order := make([]int, len(at))
 	for i := range order {
 		order[i] = i

@@ -35,8 +35,8 @@ const (
 	narrowWidth = 360
 )
 
-// draw makes both drawings with one function.
-func draw(title, desc string, f func(c *canvas)) Picture {
+// drawBoth makes both drawings with one function.
+func drawBoth(title, desc string, f func(c *canvas)) Picture {
 	p := Picture{title: title, desc: desc}
 	for _, d := range []*drawing{&p.wide, &p.narrow} {
 		c := &canvas{w: wideWidth}
@@ -79,12 +79,12 @@ func (p Picture) File() []byte {
 		d.w = wideWidth
 	}
 	top := &canvas{w: d.w}
-	top.WriteString(`<style>` + fileStyle() + "</style>\n<rect" + box(-margin, -head, d.w+2*margin, d.h+head+margin) + ` class="ground"/>` + "\n")
+	top.WriteString(`<style>` + fileStyle() + "</style>\n<rect" + rectAttrs(-margin, -head, d.w+2*margin, d.h+head+margin) + ` class="ground"/>` + "\n")
 	top.text(0, 8-head/2.0, begin, "strong", p.title, d.w)
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
-	w, h := number(d.w+2*margin), number(d.h+head+margin)
-	p.write(&b, `class="picture" width="`+w+`" height="`+h+`" viewBox="`+number(-margin)+` `+number(-head)+` `+w+` `+h+`"`, top.String()+d.body)
+	w, h := formatCoordinate(d.w+2*margin), formatCoordinate(d.h+head+margin)
+	p.write(&b, `class="picture" width="`+w+`" height="`+h+`" viewBox="`+formatCoordinate(-margin)+` `+formatCoordinate(-head)+` `+w+` `+h+`"`, top.String()+d.body)
 	return []byte(b.String())
 }
 
@@ -94,7 +94,7 @@ func Sheet(title, desc string, list ...Picture) []byte {
 	for _, p := range list {
 		const head = 36
 		c.text(0, c.h+head-16, begin, "strong", p.title, c.w)
-		c.WriteString(`<g transform="translate(0 ` + number(c.h+head) + `)">` + "\n" + p.wide.body + "</g>\n")
+		c.WriteString(`<g transform="translate(0 ` + formatCoordinate(c.h+head) + `)">` + "\n" + p.wide.body + "</g>\n")
 		c.h += head + p.wide.h
 	}
 	return Picture{title: title, desc: desc, wide: drawing{c.w, c.h, c.String()}}.File()
@@ -103,10 +103,10 @@ func Sheet(title, desc string, list ...Picture) []byte {
 // write writes one svg element.
 func (p Picture) write(b *strings.Builder, attrs, body string) {
 	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" role="img" ` + attrs + ">\n")
-	b.WriteString(`<title>` + escape(p.title) + "</title>\n<desc>" + escape(p.desc) + "</desc>\n" + body + "</svg>\n")
+	b.WriteString(`<title>` + escapeXML(p.title) + "</title>\n<desc>" + escapeXML(p.desc) + "</desc>\n" + body + "</svg>\n")
 }
 
 // viewBox is the attribute with a drawing's size.
 func (d drawing) viewBox() string {
-	return ` viewBox="0 0 ` + number(d.w) + ` ` + number(d.h) + `"`
+	return ` viewBox="0 0 ` + formatCoordinate(d.w) + ` ` + formatCoordinate(d.h) + `"`
 }

@@ -25,7 +25,7 @@ func (c *canvas) plotOf(s scale, x, y string, labels []string, top, right float6
 	ticks := s.ticks()
 	left := 0.0
 	for _, t := range ticks {
-		left = max(left, widthOf(tick(t), smallSize))
+		left = max(left, widthOf(formatTick(t), smallSize))
 	}
 	if y != "" {
 		c.text(0, top+10, begin, "value", y, c.w)
@@ -39,7 +39,7 @@ func (c *canvas) plotOf(s scale, x, y string, labels []string, top, right float6
 			class = "base"
 		}
 		c.line(p.left, at, p.left+p.w, at, class)
-		c.text(p.left-6, at+4, end, "tick", tick(t), 0)
+		c.text(p.left-6, at+4, end, "tick", formatTick(t), 0)
 	}
 	p.labels(labels, middles)
 	c.h = p.top + p.h + 24
@@ -92,8 +92,8 @@ func (p plot) labels(labels []string, middles bool) {
 // empty says that there is nothing to draw.
 func (p plot) empty() { p.text(p.left+p.w/2, p.top+p.h/2, middle, "value", "no values", 0) }
 
-// all returns the values of all series.
-func all(series []Series) []float64 {
+// allValues returns the values of all series.
+func allValues(series []Series) []float64 {
 	var out []float64
 	for _, s := range series {
 		out = append(out, s.Values...)
@@ -115,7 +115,7 @@ func inWords(kind string, labels []string, series []Series, sums bool) string {
 	for _, s := range series {
 		most, last, at, total, n := 0.0, 0.0, -1, 0.0, 0
 		for i, v := range s.Values[:min(len(s.Values), len(labels))] {
-			if !finite(v) {
+			if !isFinite(v) {
 				continue
 			}
 			if at < 0 || v > most {
@@ -129,9 +129,9 @@ func inWords(kind string, labels []string, series []Series, sums bool) string {
 		}
 		fmt.Fprintf(&b, " %s: ", s.Name)
 		if sums {
-			fmt.Fprintf(&b, "%s in all, ", Figure(total))
+			fmt.Fprintf(&b, "%s in all, ", FormatFigure(total))
 		}
-		fmt.Fprintf(&b, "at most %s at %s, %s at the end.", Figure(most), labels[at], Figure(last))
+		fmt.Fprintf(&b, "at most %s at %s, %s at the end.", FormatFigure(most), labels[at], FormatFigure(last))
 	}
 	return b.String()
 }

@@ -11,13 +11,13 @@ type scale struct {
 	from, to, step float64
 }
 
-// bounded returns a value within what scales can compute with.
-func bounded(v float64) float64 {
+// clampValue returns a value within what scales can compute with.
+func clampValue(v float64) float64 {
 	const most, least = 1e300, 1e-290
 	switch {
 	case math.Abs(v) < least:
 		return 0
-	case !finite(v):
+	case !isFinite(v):
 		return v
 	}
 	return min(max(v, -most), most)
@@ -27,28 +27,28 @@ func bounded(v float64) float64 {
 func scaleOf(ticks int, whole bool, values ...float64) scale {
 	lo, hi := 0.0, 0.0
 	for _, v := range values {
-		if finite(v) {
-			lo, hi = min(lo, bounded(v)), max(hi, bounded(v))
+		if isFinite(v) {
+			lo, hi = min(lo, clampValue(v)), max(hi, clampValue(v))
 		}
 	}
 	if lo == hi {
 		hi = 1
 	}
-	step := round((hi - lo) / float64(ticks))
+	step := roundUp((hi - lo) / float64(ticks))
 	if whole {
 		step = max(step, 1)
 	}
 	s := scale{math.Floor(lo/step) * step, math.Ceil(hi/step) * step, step}
-	if !finite(s.from) || !finite(s.to) || s.to <= s.from {
+	if !isFinite(s.from) || !isFinite(s.to) || s.to <= s.from {
 		s = scale{lo, hi, (hi - lo) / 2}
 	}
 	return s
 }
 
-// round returns the next greater of 1, 2 and 5 times a power of ten.
-func round(v float64) float64 {
+// roundUp returns the next greater of 1, 2 and 5 times a power of ten.
+func roundUp(v float64) float64 {
 	p := math.Pow(10, math.Floor(math.Log10(v)))
-	if !finite(p) || p == 0 {
+	if !isFinite(p) || p == 0 {
 		return v
 	}
 	for _, m := range []float64{1, 2, 5} {
@@ -60,7 +60,7 @@ func round(v float64) float64 {
 }
 
 // at returns where a value stands, as a share of the scale.
-func (s scale) at(v float64) float64 { return (bounded(v) - s.from) / (s.to - s.from) }
+func (s scale) at(v float64) float64 { return (clampValue(v) - s.from) / (s.to - s.from) }
 
 // ticks are the round values of the scale.
 func (s scale) ticks() []float64 {
@@ -75,24 +75,24 @@ func (s scale) ticks() []float64 {
 	return out
 }
 
-// finite reports whether v is a number that can be drawn.
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+// isFinite reports whether v is a number that can be drawn.
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// whole reports whether all values are whole numbers.
-func whole(values []float64) bool {
+// areWhole reports whether all values are whole numbers.
+func areWhole(values []float64) bool {
 	for _, v := range values {
-		if finite(v) && v != math.Trunc(v) {
+		if isFinite(v) && v != math.Trunc(v) {
 			return false
 		}
 	}
 	return true
 }
 
-// tick writes a round value in few characters: 1.5k, 20M.
-func tick(v float64) string { return short(v, 4) }
+// formatTick writes a round value in few characters: 1.5k, 20M.
+func formatTick(v float64) string { return formatDigits(v, 4) }
 
-// short writes a value with a number of digits.
-func short(v float64, digits int) string {
+// formatDigits writes a value with a number of digits.
+func formatDigits(v float64, digits int) string {
 	for _, u := range []struct {
 		of   float64
 		mark string
@@ -104,36 +104,36 @@ func short(v float64, digits int) string {
 	return strconv.FormatFloat(v, 'g', digits, 64)
 }
 
-// Figure writes a value for people: whole numbers with commas, others with up to four
+// FormatFigure writes a value for people: whole numbers with commas, others with up to four
 // decimals, and "–" for what is no number.
-func Figure(v float64) string {
+func FormatFigure(v float64) string {
 	switch {
-	case !finite(v):
+	case !isFinite(v):
 		return "–"
 	case math.Abs(v) >= 1e15:
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	case v == math.Trunc(v):
-		return commas(strconv.FormatFloat(v, 'f', 0, 64))
+		return groupDigits(strconv.FormatFloat(v, 'f', 0, 64))
 	case math.Abs(v) < 1:
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
 	s := strconv.FormatFloat(v, 'f', 4, 64)
 	i := strings.IndexByte(s, '.')
-	return commas(s[:i]) + strings.TrimRight(s[i:], "0")
+	return groupDigits(s[:i]) + strings.TrimRight(s[i:], "0")
 }
 
-// commas groups the digits of a whole number.
-func commas(s string) string {
+// groupDigits groups the digits of a whole number.
+func groupDigits(s string) string {
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
 }
 
-// percent writes a share.
-func percent(part, whole float64) string {
+// formatPercent writes a share.
+func formatPercent(part, whole float64) string {
 	switch v := 100 * part / whole; {
-	case !finite(v):
+	case !isFinite(v):
 		return "–"
 	case v > 0 && v < 1:
 		return "<1 %"

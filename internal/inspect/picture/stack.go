@@ -29,24 +29,24 @@ func StackAt(title string, parts []Part, whole, scale int) Picture {
 	words := make([]string, 0, len(parts)+1)
 	for _, p := range parts {
 		v := max(p.Value, 0)
-		share := percent(float64(v), float64(max(whole, sum)))
-		entries = append(entries, entry{name: p.Label, class: p.Class, value: Figure(float64(v)) + " · " + share})
-		words = append(words, fmt.Sprintf("%s: %s (%s)", p.Label, Figure(float64(v)), share))
+		share := formatPercent(float64(v), float64(max(whole, sum)))
+		entries = append(entries, entry{name: p.Label, class: p.Class, value: FormatFigure(float64(v)) + " · " + share})
+		words = append(words, fmt.Sprintf("%s: %s (%s)", p.Label, FormatFigure(float64(v)), share))
 	}
 	if free := whole - sum; free > 0 {
-		share := percent(float64(free), float64(whole))
-		entries = append(entries, entry{name: "free", class: "free", value: Figure(float64(free)) + " · " + share})
-		words = append(words, fmt.Sprintf("free: %s (%s)", Figure(float64(free)), share))
+		share := formatPercent(float64(free), float64(whole))
+		entries = append(entries, entry{name: "free", class: "free", value: FormatFigure(float64(free)) + " · " + share})
+		words = append(words, fmt.Sprintf("free: %s (%s)", FormatFigure(float64(free)), share))
 	}
-	desc := "One bar of " + Figure(float64(max(whole, sum))) + ". " + strings.Join(words, "; ") + "."
+	desc := "One bar of " + FormatFigure(float64(max(whole, sum))) + ". " + strings.Join(words, "; ") + "."
 	if whole > 0 && sum > whole {
-		desc += " The sum of " + Figure(float64(sum)) + " is over the whole of " + Figure(float64(whole)) + "."
+		desc += " The sum of " + FormatFigure(float64(sum)) + " is over the whole of " + FormatFigure(float64(whole)) + "."
 	}
-	return draw(title, desc, func(c *canvas) {
+	return drawBoth(title, desc, func(c *canvas) {
 		const h, top = 26.0, 4.0
 		of := float64(max(whole, sum, 1))
 		width := (c.w - 2) * of / max(of, float64(scale))
-		c.WriteString(`<rect` + box(1, top, width, h) + ` class="c-free"/>` + "\n")
+		c.WriteString(`<rect` + rectAttrs(1, top, width, h) + ` class="c-free"/>` + "\n")
 		x := 1.0
 		for i, p := range parts {
 			if p.Value <= 0 {
@@ -60,7 +60,7 @@ func StackAt(title string, parts []Part, whole, scale int) Picture {
 		if whole > 0 && sum > whole {
 			at := 1 + width*float64(whole)/of
 			c.line(at, top-4, at, top+h+6, "mark")
-			c.text(min(at, c.w-80), y+18, begin, "value", "whole "+Figure(float64(whole)), 0)
+			c.text(min(at, c.w-80), y+18, begin, "value", "whole "+FormatFigure(float64(whole)), 0)
 			y += 18
 		}
 		c.h = c.legend(entries, 0, y+20) + 4
@@ -94,12 +94,12 @@ func (c *canvas) legend(entries []entry, x, y float64) float64 {
 	for i, e := range entries {
 		ex, ey := x+float64(i%columns)*width, y+float64(i/columns)*row
 		if e.line {
-			c.curve("M"+number(ex)+" "+number(ey-4)+"h14", e.class, e.dash)
+			c.curve("M"+formatCoordinate(ex)+" "+formatCoordinate(ey-4)+"h14", e.class, e.dash)
 		} else {
 			c.rect(ex, ey-10, 12, 12, e.class, "")
 		}
 		value := widthOf(e.value, smallSize)
-		name := fit(e.name, textSize, width-mark-8-value)
+		name := fitText(e.name, textSize, width-mark-8-value)
 		c.text(ex+mark, ey, begin, "label", e.name, width-mark-8-value)
 		if e.value != "" {
 			c.text(ex+mark+widthOf(name, textSize)+8, ey, begin, "value", e.value, 0)

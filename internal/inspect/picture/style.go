@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// A tint is the colour of a class, for light and for dark surroundings: those that the
+// A classColour is the colour of a class, for light and for dark surroundings: those that the
 // inspector's page has.
-type tint struct{ class, light, dark string }
+type classColour struct{ class, light, dark string }
 
 // tints are all classes. Names that are not among them are drawn as s8.
-var tints = []tint{
+var tints = []classColour{
 	{"s1", "#2b62b3", "#7fb0f2"},
 	{"s2", "#b3590a", "#f0a35e"},
 	{"s3", "#1c7a4d", "#6fcf9c"},
@@ -44,12 +44,12 @@ func Rules() string {
 		".picture svg{display:block;width:100%;height:auto;font-family:inherit}\n" +
 		".picture .slim{display:none;max-width:30rem}\n" +
 		"@container (max-width:560px){.picture .broad{display:none}.picture .slim{display:block}}\n")
-	write(&b, func(t tint) string { return "var(" + property(t.class) + ")" })
+	writeRules(&b, func(t classColour) string { return "var(" + colourProperty(t.class) + ")" })
 	return b.String()
 }
 
-// property is the custom property of a page that has the colour of a class.
-func property(class string) string {
+// colourProperty returns the custom property of a page that has the colour of a class.
+func colourProperty(class string) string {
 	switch class {
 	case "known":
 		class = "good"
@@ -68,7 +68,7 @@ func property(class string) string {
 func Colours() (light, dark map[string]string) {
 	light, dark = map[string]string{}, map[string]string{}
 	for _, t := range tints {
-		light[property(t.class)], dark[property(t.class)] = t.light, t.dark
+		light[colourProperty(t.class)], dark[colourProperty(t.class)] = t.light, t.dark
 	}
 	return light, dark
 }
@@ -77,25 +77,25 @@ func Colours() (light, dark map[string]string) {
 func fileStyle() string {
 	var b strings.Builder
 	b.WriteString(".picture{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Noto Sans\",sans-serif}\n")
-	write(&b, func(t tint) string { return t.light })
+	writeRules(&b, func(t classColour) string { return t.light })
 	b.WriteString("@media (prefers-color-scheme:dark){\n")
-	colours(&b, func(t tint) string { return t.dark })
+	writeColours(&b, func(t classColour) string { return t.dark })
 	b.WriteString("}\n")
 	return b.String()
 }
 
-// write writes the rules of all classes.
-func write(b *strings.Builder, colour func(tint) string) {
+// writeRules writes the rules of all classes.
+func writeRules(b *strings.Builder, colour func(classColour) string) {
 	b.WriteString(".picture .value{font-variant-numeric:tabular-nums}\n.picture .strong{font-weight:600}\n" +
 		".picture .curve{fill:none;stroke-width:2;stroke-linejoin:round}\n" +
 		".picture .grid,.picture .base,.picture .mark{stroke-width:1}\n.picture .mark{stroke-dasharray:4 3}\n" +
 		".picture .texture{fill:none;stroke-width:1.2;opacity:.55}\n.picture .spots{fill:none;stroke-width:2.4;stroke-linecap:round;opacity:.8}\n" +
 		".picture .c-free,.picture .c-none{fill:none;stroke-width:1}\n")
-	colours(b, colour)
+	writeColours(b, colour)
 }
 
-// colours writes the colours of all classes.
-func colours(b *strings.Builder, colour func(tint) string) {
+// writeColours writes the colours of all classes.
+func writeColours(b *strings.Builder, colour func(classColour) string) {
 	for _, t := range tints {
 		switch c := colour(t); t.class {
 		case "ink":
@@ -112,19 +112,19 @@ func colours(b *strings.Builder, colour func(tint) string) {
 	}
 }
 
-// known returns a class, s8 for one that has no colour.
-func known(class string) string {
-	if class == "free" || class == "none" || slices.ContainsFunc(tints[:len(tints)-4], func(t tint) bool { return t.class == class }) {
+// knownClass returns a class, s8 for one that has no colour.
+func knownClass(class string) string {
+	if class == "free" || class == "none" || slices.ContainsFunc(tints[:len(tints)-4], func(t classColour) bool { return t.class == class }) {
 		return class
 	}
 	return "s8"
 }
 
 // classOf is the class of an area.
-func classOf(class string) string { return "c-" + known(class) }
+func classOf(class string) string { return "c-" + knownClass(class) }
 
 // strokeOf is the class of a line.
-func strokeOf(class string) string { return "curve l-" + known(class) }
+func strokeOf(class string) string { return "curve l-" + knownClass(class) }
 
 // dashes tell lines apart without their colours.
 var dashes = []string{"", "7 4", "2 4", "10 3 2 3", "14 4", "4 2", "1 3", "8 2 2 2"}
@@ -135,30 +135,30 @@ var textures = map[string]string{
 	"cut": "/", "snippet": ".", "out": "\\", "missing": "/", "stale": ".", "bad": "/",
 }
 
-// texture covers a rectangle with the strokes or dots of its class. They are written
+// drawTexture covers a rectangle with the strokes or dots of its class. They are written
 // out and not taken from a pattern: a pattern needs an id, and ids of several
 // pictures of a page would meet.
-func texture(class string, x, y, w, h float64) string {
+func drawTexture(class string, x, y, w, h float64) string {
 	var strokes, spots strings.Builder
 	const gap = 6
-	for _, kind := range textures[known(class)] {
+	for _, kind := range textures[knownClass(class)] {
 		switch kind {
 		case '/', '\\':
-			for _, s := range diagonals(x, y, w, h, gap, kind == '\\') {
-				strokes.WriteString("M" + number(s[0]) + " " + number(s[1]) + "L" + number(s[2]) + " " + number(s[3]))
+			for _, s := range hatchStrokes(x, y, w, h, gap, kind == '\\') {
+				strokes.WriteString("M" + formatCoordinate(s[0]) + " " + formatCoordinate(s[1]) + "L" + formatCoordinate(s[2]) + " " + formatCoordinate(s[3]))
 			}
 		case '-':
-			for at := ceil(y+1, gap); at < y+h-1; at += gap {
-				strokes.WriteString("M" + number(x) + " " + number(at) + "h" + number(w))
+			for at := ceilToStep(y+1, gap); at < y+h-1; at += gap {
+				strokes.WriteString("M" + formatCoordinate(x) + " " + formatCoordinate(at) + "h" + formatCoordinate(w))
 			}
 		case '|':
-			for at := ceil(x+1, gap); at < x+w-1; at += gap {
-				strokes.WriteString("M" + number(at) + " " + number(y) + "v" + number(h))
+			for at := ceilToStep(x+1, gap); at < x+w-1; at += gap {
+				strokes.WriteString("M" + formatCoordinate(at) + " " + formatCoordinate(y) + "v" + formatCoordinate(h))
 			}
 		case '.':
-			for row, at := 0, ceil(y+2, gap); at <= y+h-2; row, at = row+1, at+gap {
-				for to := ceil(x+2, gap) + float64(row%2)*gap/2; to <= x+w-2; to += gap {
-					spots.WriteString("M" + number(to) + " " + number(at) + "h0")
+			for row, at := 0, ceilToStep(y+2, gap); at <= y+h-2; row, at = row+1, at+gap {
+				for to := ceilToStep(x+2, gap) + float64(row%2)*gap/2; to <= x+w-2; to += gap {
+					spots.WriteString("M" + formatCoordinate(to) + " " + formatCoordinate(at) + "h0")
 				}
 			}
 		}
@@ -173,15 +173,15 @@ func texture(class string, x, y, w, h float64) string {
 	return out
 }
 
-// ceil returns the first multiple of a step that is not below v, so that textures of
+// ceilToStep returns the first multiple of a step that is not below v, so that textures of
 // neighbours continue one another.
-func ceil(v, step float64) float64 { return math.Ceil(v/step) * step }
+func ceilToStep(v, step float64) float64 { return math.Ceil(v/step) * step }
 
-// diagonals returns the strokes of a hatch within a rectangle: those that rise to the
+// hatchStrokes returns the strokes of a hatch within a rectangle: those that rise to the
 // right, or that fall.
-func diagonals(x, y, w, h, gap float64, falling bool) [][4]float64 {
+func hatchStrokes(x, y, w, h, gap float64, falling bool) [][4]float64 {
 	var out [][4]float64
-	for at := ceil(x-h, gap); at < x+w; at += gap {
+	for at := ceilToStep(x-h, gap); at < x+w; at += gap {
 		// from the lower edge at x=at to the upper edge at x=at+h
 		x1, y1, x2, y2 := at, y+h, at+h, y
 		if x1 < x {

@@ -53,7 +53,7 @@ type capabilityData struct {
 // first, and void once p's key is revoked. ErrForbidden if p does not see f.Scope, or
 // is a capability itself; ErrInvalid if f is over or its conversation is of another
 // channel; ErrUnavailable.
-func (g *Gate) Mint(ctx context.Context, p Principal, f Fixed) (string, error) {
+func (g *Gate) Mint(ctx context.Context, p Principal, f CapabilityScope) (string, error) {
 	now := earshot.TimeOf(g.now())
 	until := now + earshot.Time(CapabilityTime.Microseconds())
 	for _, t := range []earshot.Time{f.Expires, p.Expires} {
@@ -92,7 +92,7 @@ func (g *Gate) Mint(ctx context.Context, p Principal, f Fixed) (string, error) {
 	}
 	id, key, err := g.secrets.current(ctx, g.store)
 	if err != nil {
-		return "", unavailable("read the secret of capabilities", err)
+		return "", unavailableError("read the secret of capabilities", err)
 	}
 	text := capabilityVersion + id + "." + base64.RawURLEncoding.EncodeToString(payload)
 	if text += "." + macOf(key, text); len(text) > TokenBytes {
@@ -109,7 +109,7 @@ func (g *Gate) capability(ctx context.Context, bearer string) (Principal, error)
 	}
 	key, ok, err := g.secrets.byID(ctx, g.store, parts[1])
 	if err != nil {
-		return Principal{}, unavailable("read the secret of capabilities", err)
+		return Principal{}, unavailableError("read the secret of capabilities", err)
 	}
 	if !ok {
 		return Principal{}, refuse("the capability is signed with no secret of this store")
@@ -135,7 +135,7 @@ func (g *Gate) capability(ctx context.Context, bearer string) (Principal, error)
 	if err != nil {
 		return Principal{}, err
 	}
-	return narrowed(owner, d)
+	return narrowPrincipal(owner, d)
 }
 
 // owner returns the principal that a capability was made for, if it still exists.
@@ -143,7 +143,7 @@ func (g *Gate) owner(ctx context.Context, d capabilityData) (Principal, error) {
 	id, isKey := strings.CutPrefix(d.Owner, "key:")
 	switch {
 	case d.OwnerIs == Key && isKey && isKeyID(id):
-		k, err := g.stored(ctx, id)
+		k, err := g.readKey(ctx, id)
 		return k.principal(), err
 	case d.OwnerIs == User && g.Issuer() != "" && d.Issuer == g.Issuer(),
 		d.OwnerIs == Local:
@@ -154,13 +154,13 @@ func (g *Gate) owner(ctx context.Context, d capabilityData) (Principal, error) {
 	return Principal{}, refuse("the capability was made for somebody who is not known any more")
 }
 
-// narrowed returns the owner of a capability with its reach.
-func narrowed(p Principal, d capabilityData) (Principal, error) {
+// narrowPrincipal returns the owner of a capability with its reach.
+func narrowPrincipal(p Principal, d capabilityData) (Principal, error) {
 	s := earshot.Scope{Platform: earshot.Platform(d.Scope[0]), Workspace: earshot.WorkspaceID(d.Scope[1]), Channel: earshot.ChannelID(d.Scope[2])}
 	if !p.Sees(s) || s.Channel == "" {
 		return Principal{}, refuse("the key of the capability does not reach its channel")
 	}
-	f := Fixed{Scope: s, At: earshot.Position{Time: d.AtTime, ID: earshot.MessageID(d.AtID)}, Expires: d.Expires}
+	f := CapabilityScope{Scope: s, At: earshot.Position{Time: d.AtTime, ID: earshot.MessageID(d.AtID)}, Expires: d.Expires}
 	if d.Conv != nil {
 		f.Conversation = earshot.ConversationID{Agent: earshot.AgentID(d.Conv[0]), Scope: s, Name: d.Conv[1]}
 	}
@@ -176,20 +176,20 @@ func macOf(key []byte, text string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// secrets are the keys of the signatures. They are notes, so that all replicas of a
+// signingSecrets are the keys of the signatures. They are notes, so that all replicas of a
 // store share them. A store can be given several, by replicas that start at the same
 // time: a capability names the one that signs it, so each of them is valid. They are
 // stored in clear. Whoever reads them has the database, and so everything that a
 // capability could let them read.
-type secrets struct {
+type signingSecrets struct {
 	mu    sync.Mutex        // guards the fields below
 	signs string            // the id of the one that signs; "" when it is not known yet
 	of    map[string][]byte // by id; a note of this kind is never changed
 }
 
 // current returns the secret that signs, and makes one where there is none.
-func (s *secrets) current(ctx context.Context, st earshot.Notes) (id string, key []byte, err error) {
-	if id, key := s.known(""); key != nil {
+func (s *signingSecrets) current(ctx context.Context, st earshot.Notes) (id string, key []byte, err error) {
+	if id, key := s.cachedSecret(""); key != nil {
 		return id, key, nil
 	}
 	list, err := st.Notes(ctx, secretNote, 1)
@@ -213,20 +213,20 @@ func (s *secrets) current(ctx context.Context, st earshot.Notes) (id string, key
 }
 
 // byID returns one secret; ok is false where there is none.
-func (s *secrets) byID(ctx context.Context, st earshot.Notes, id string) (key []byte, ok bool, err error) {
-	if _, key := s.known(id); key != nil {
+func (s *signingSecrets) byID(ctx context.Context, st earshot.Notes, id string) (key []byte, ok bool, err error) {
+	if _, key := s.cachedSecret(id); key != nil {
 		return key, true, nil
 	}
-	key, ok, err = note(ctx, st, secretNote+id)
+	key, ok, err = readNote(ctx, st, secretNote+id)
 	if err != nil || !ok {
 		return nil, false, err
 	}
 	return key, true, s.keep(id, key, false)
 }
 
-// known returns a secret that was read before, nil if it was not. The id "" stands
+// cachedSecret returns a secret that was read before, nil if it was not. The id "" stands
 // for the one that signs.
-func (s *secrets) known(id string) (string, []byte) {
+func (s *signingSecrets) cachedSecret(id string) (string, []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if id == "" {
@@ -236,7 +236,7 @@ func (s *secrets) known(id string) (string, []byte) {
 }
 
 // keep remembers a secret of the store.
-func (s *secrets) keep(id string, key []byte, signs bool) error {
+func (s *signingSecrets) keep(id string, key []byte, signs bool) error {
 	if len(key) != sha256.Size {
 		return fmt.Errorf("secret %s of capabilities has %d bytes, want %d", id, len(key), sha256.Size)
 	}

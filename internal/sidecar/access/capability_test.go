@@ -16,8 +16,8 @@ import (
 var c1 = earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}
 
 // fixed is what the tests' capabilities are for.
-func fixed() access.Fixed {
-	return access.Fixed{
+func fixed() access.CapabilityScope {
+	return access.CapabilityScope{
 		Scope:        c1,
 		Conversation: earshot.ConversationID{Agent: "bot", Scope: c1, Name: "1773154325.646159"},
 		At:           earshot.Position{Time: 1773154325646159, ID: "1773154325.646159"},
@@ -35,7 +35,7 @@ func authenticate(t testing.TB, g *access.Gate, token string) access.Principal {
 	return p
 }
 
-func mint(t testing.TB, g *access.Gate, p access.Principal, f access.Fixed) string {
+func mint(t testing.TB, g *access.Gate, p access.Principal, f access.CapabilityScope) string {
 	t.Helper()
 	token, err := g.Mint(t.Context(), p, f)
 	if err != nil {
@@ -91,18 +91,18 @@ func TestACapabilityIsNotMadeForWhomIsNotAllowed(t *testing.T) {
 	of := authenticate(t, g, mint(t, g, owner, fixed()))
 	for name, tt := range map[string]struct {
 		p      access.Principal
-		change func(*access.Fixed)
+		change func(*access.CapabilityScope)
 		want   error
 	}{
-		"a foreign channel":       {owner, func(f *access.Fixed) { f.Scope.Channel, f.Conversation = "C3", earshot.ConversationID{} }, access.ErrForbidden},
-		"a foreign workspace":     {owner, func(f *access.Fixed) { f.Scope.Workspace, f.Conversation = "T2", earshot.ConversationID{} }, access.ErrForbidden},
-		"no channel":              {access.Principal{ID: "local", Kind: access.Local}, func(f *access.Fixed) { *f = access.Fixed{} }, access.ErrForbidden},
-		"a capability":            {of, func(*access.Fixed) {}, access.ErrForbidden},
-		"nobody":                  {access.Principal{}, func(*access.Fixed) {}, access.ErrForbidden},
-		"an unknown kind":         {access.Principal{Kind: "page"}, func(*access.Fixed) {}, access.ErrForbidden},
-		"a time that is over":     {owner, func(f *access.Fixed) { f.Expires = earshot.TimeOf(testNow) }, earshot.ErrInvalid},
-		"another's conversation":  {owner, func(f *access.Fixed) { f.Conversation.Scope.Channel = "C2" }, earshot.ErrInvalid},
-		"a name that is too long": {owner, func(f *access.Fixed) { f.Conversation.Name = string(make([]byte, access.TokenBytes)) }, earshot.ErrInvalid},
+		"a foreign channel":       {owner, func(f *access.CapabilityScope) { f.Scope.Channel, f.Conversation = "C3", earshot.ConversationID{} }, access.ErrForbidden},
+		"a foreign workspace":     {owner, func(f *access.CapabilityScope) { f.Scope.Workspace, f.Conversation = "T2", earshot.ConversationID{} }, access.ErrForbidden},
+		"no channel":              {access.Principal{ID: "local", Kind: access.Local}, func(f *access.CapabilityScope) { *f = access.CapabilityScope{} }, access.ErrForbidden},
+		"a capability":            {of, func(*access.CapabilityScope) {}, access.ErrForbidden},
+		"nobody":                  {access.Principal{}, func(*access.CapabilityScope) {}, access.ErrForbidden},
+		"an unknown kind":         {access.Principal{Kind: "page"}, func(*access.CapabilityScope) {}, access.ErrForbidden},
+		"a time that is over":     {owner, func(f *access.CapabilityScope) { f.Expires = earshot.TimeOf(testNow) }, earshot.ErrInvalid},
+		"another's conversation":  {owner, func(f *access.CapabilityScope) { f.Conversation.Scope.Channel = "C2" }, earshot.ErrInvalid},
+		"a name that is too long": {owner, func(f *access.CapabilityScope) { f.Conversation.Name = string(make([]byte, access.TokenBytes)) }, earshot.ErrInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -184,7 +184,7 @@ func TestReplicasThatStartTogetherAcceptEachOthersCapabilities(t *testing.T) {
 	for n := range replicas {
 		gates[n] = openGate(t, &racingNotes{Store: st, looked: &looked}, access.Options{})
 		all.Go(func() {
-			tokens[n], _ = gates[n].Mint(t.Context(), access.Principal{ID: "local", Kind: access.Local}, access.Fixed{Scope: c1})
+			tokens[n], _ = gates[n].Mint(t.Context(), access.Principal{ID: "local", Kind: access.Local}, access.CapabilityScope{Scope: c1})
 		})
 	}
 	all.Wait()

@@ -25,15 +25,15 @@ var (
 	ErrForbidden = errors.New("forbidden")
 )
 
-// refused is ErrUnauthenticated with its reason.
-type refused struct{ why error }
+// unauthenticatedError is ErrUnauthenticated with its reason.
+type unauthenticatedError struct{ why error }
 
-func (e *refused) Error() string        { return ErrUnauthenticated.Error() }
-func (e *refused) Is(target error) bool { return target == ErrUnauthenticated }
-func (e *refused) Unwrap() error        { return e.why }
+func (e *unauthenticatedError) Error() string        { return ErrUnauthenticated.Error() }
+func (e *unauthenticatedError) Is(target error) bool { return target == ErrUnauthenticated }
+func (e *unauthenticatedError) Unwrap() error        { return e.why }
 
 // refuse returns ErrUnauthenticated with a reason. No part of a token belongs in it.
-func refuse(why string) error { return &refused{errors.New(why)} }
+func refuse(why string) error { return &unauthenticatedError{errors.New(why)} }
 
 // Options are what a gate may be told. The zero value accepts API keys and
 // capabilities.
@@ -53,7 +53,7 @@ type Gate struct {
 	log    *slog.Logger
 	issuer *issuer // nil without OIDC
 
-	secrets    secrets
+	secrets    signingSecrets
 	principals *buckets[string]
 	channels   *buckets[earshot.Scope]
 }
@@ -125,8 +125,8 @@ func (g *Gate) recognise(ctx context.Context, bearer string) (Principal, error) 
 // TokenBytes is how long a bearer token may be.
 const TokenBytes = 8 << 10
 
-// note returns the data of one note; ok is false where there is none.
-func note(ctx context.Context, st earshot.Notes, key string) (data []byte, ok bool, err error) {
+// readNote returns the data of one note; ok is false where there is none.
+func readNote(ctx context.Context, st earshot.Notes, key string) (data []byte, ok bool, err error) {
 	list, err := st.Notes(ctx, key, 1)
 	if err != nil || len(list) == 0 || list[0].Key != key {
 		return nil, false, err
@@ -134,8 +134,8 @@ func note(ctx context.Context, st earshot.Notes, key string) (data []byte, ok bo
 	return list[0].Data, true, nil
 }
 
-// unavailable returns ErrUnavailable and what caused it, for the log. A caller who
+// unavailableError returns ErrUnavailable and what caused it, for the log. A caller who
 // has gone gets the context's error with it.
-func unavailable(what string, err error) error {
+func unavailableError(what string, err error) error {
 	return fmt.Errorf("%w: %s: %w", ErrUnavailable, what, err)
 }

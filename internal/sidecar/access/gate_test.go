@@ -89,14 +89,14 @@ func TestAStoreThatFailsDoesNotMakeATokenInvalid(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
 	key, _ := createKey(t, st, access.KeySpec{Name: "bot"})
-	token := mint(t, openGate(t, st, access.Options{}), access.Principal{ID: "local", Kind: access.Local}, access.Fixed{Scope: c1})
+	token := mint(t, openGate(t, st, access.Options{}), access.Principal{ID: "local", Kind: access.Local}, access.CapabilityScope{Scope: c1})
 	g := openGate(t, brokenNotes{st}, access.Options{})
 	for _, bearer := range []string{key, token} {
 		if _, err := g.Authenticate(t.Context(), bearer); !errors.Is(err, access.ErrUnavailable) || errors.Is(err, access.ErrUnauthenticated) {
 			t.Errorf("got %v, want ErrUnavailable", err)
 		}
 	}
-	if _, err := g.Mint(t.Context(), access.Principal{ID: "local", Kind: access.Local}, access.Fixed{Scope: c1}); !errors.Is(err, access.ErrUnavailable) {
+	if _, err := g.Mint(t.Context(), access.Principal{ID: "local", Kind: access.Local}, access.CapabilityScope{Scope: c1}); !errors.Is(err, access.ErrUnavailable) {
 		t.Errorf("got %v, want ErrUnavailable", err)
 	}
 }

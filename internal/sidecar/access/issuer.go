@@ -99,7 +99,7 @@ func newIssuer(o OIDC, client *http.Client, now func() time.Time, log *slog.Logg
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	return &issuer{o: o, client: guarded(client), now: now, log: log, asking: make(chan struct{}, 1)}, nil
+	return &issuer{o: o, client: guardClient(client), now: now, log: log, asking: make(chan struct{}, 1)}, nil
 }
 
 // isSafe reports whether keys may be fetched from an address: nobody on the way can
@@ -112,9 +112,9 @@ func isSafe(u *url.URL) bool {
 	return u.Scheme == "https" || u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// guarded returns a copy of client (nil: one of its own, which keeps no connection)
+// guardClient returns a copy of client (nil: one of its own, which keeps no connection)
 // with bounds on time, on redirects and on the size of an answer.
-func guarded(client *http.Client) *http.Client {
+func guardClient(client *http.Client) *http.Client {
 	c := http.Client{}
 	if client != nil {
 		c = *client
@@ -123,7 +123,7 @@ func guarded(client *http.Client) *http.Client {
 		t := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 		c.Transport = t
 	}
-	c.Transport = bounded{c.Transport}
+	c.Transport = boundedTransport{c.Transport}
 	if c.Timeout == 0 || c.Timeout > askTimeout {
 		c.Timeout = askTimeout
 	}
@@ -136,10 +136,10 @@ func guarded(client *http.Client) *http.Client {
 	return &c
 }
 
-// bounded cuts answers off after answerBytes.
-type bounded struct{ http.RoundTripper }
+// boundedTransport cuts answers off after answerBytes.
+type boundedTransport struct{ http.RoundTripper }
 
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !isSafe(r.URL) { // the address of the keys comes from the issuer's document
 		return nil, errors.New("the address is neither https nor loopback")
 	}
@@ -158,7 +158,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 // they are old or when none fits, at most once in ten seconds. The errors are
 // ErrUnauthenticated and ErrUnavailable.
 func (i *issuer) signers(ctx context.Context, kid *string, alg string) ([]crypto.PublicKey, error) {
-	found, fetched, asked := i.stored(kid, alg)
+	found, fetched, asked := i.cachedKeys(kid, alg)
 	age := i.now().Sub(fetched)
 	fresh := !fetched.IsZero() && age >= 0 && age < keysFresh
 	if len(found) > 0 && fresh {
@@ -167,24 +167,24 @@ func (i *issuer) signers(ctx context.Context, kid *string, alg string) ([]crypto
 	usable := !fetched.IsZero() && age < keysUsable
 	if since := i.now().Sub(asked); asked.IsZero() || since < 0 || since >= askAgain {
 		if err := i.refresh(ctx, asked); err != nil {
-			return nil, unavailable("wait for the issuer's keys", err)
+			return nil, unavailableError("wait for the issuer's keys", err)
 		}
-		if found, fetched, _ = i.stored(kid, alg); !fetched.IsZero() {
+		if found, fetched, _ = i.cachedKeys(kid, alg); !fetched.IsZero() {
 			age = i.now().Sub(fetched)
 			usable = age < keysUsable
 		}
 	}
 	switch {
 	case !usable:
-		return nil, unavailable("the keys of the issuer", errors.New("they could not be fetched"))
+		return nil, unavailableError("the keys of the issuer", errors.New("they could not be fetched"))
 	case len(found) == 0:
 		return nil, refuse("the issuer has no key of this id for this algorithm")
 	}
 	return found, nil
 }
 
-// stored returns the keys that fit among those at hand.
-func (i *issuer) stored(kid *string, alg string) (found []crypto.PublicKey, fetched, asked time.Time) {
+// cachedKeys returns the keys that fit among those at hand.
+func (i *issuer) cachedKeys(kid *string, alg string) (found []crypto.PublicKey, fetched, asked time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, k := range i.keys {
@@ -218,7 +218,7 @@ func (i *issuer) refresh(ctx context.Context, seen time.Time) error {
 	defer cancel()
 	keys, err := i.fetch(askCtx)
 	if err != nil {
-		i.log.Warn("the issuer's keys could not be fetched", "issuer", i.o.Issuer, "err", shortened(err))
+		i.log.Warn("the issuer's keys could not be fetched", "issuer", i.o.Issuer, "err", shortenError(err))
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -229,8 +229,8 @@ func (i *issuer) refresh(ctx context.Context, seen time.Time) error {
 	return nil
 }
 
-// shortened returns an error's text without what else the issuer's server wrote.
-func shortened(err error) string {
+// shortenError returns an error's text without what else the issuer's server wrote.
+func shortenError(err error) string {
 	const most = 300
 	return strings.ToValidUTF8(err.Error()[:min(len(err.Error()), most)], "")
 }

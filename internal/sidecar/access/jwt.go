@@ -58,7 +58,7 @@ func (i *issuer) user(ctx context.Context, bearer string) (Principal, error) {
 		return set, nil
 	})
 	if err != nil {
-		return Principal{}, &refused{err}
+		return Principal{}, &unauthenticatedError{err}
 	}
 	p, err := i.principal(c)
 	p.Expires = expires
@@ -101,7 +101,7 @@ func (i *issuer) principal(c claims) (Principal, error) {
 // reach returns what verified claims may see. In a [Reach] an empty list bounds
 // nothing, so a token whose claims name nothing is refused here.
 func (i *issuer) reach(c claims) (Reach, error) {
-	workspaces, named, err := names[earshot.WorkspaceID](c, i.o.WorkspacesClaim)
+	workspaces, named, err := claimIDs[earshot.WorkspaceID](c, i.o.WorkspacesClaim)
 	switch {
 	case err != nil:
 		return Reach{}, err
@@ -110,7 +110,7 @@ func (i *issuer) reach(c claims) (Reach, error) {
 	case named && len(workspaces) == 0:
 		return Reach{}, refuse("the token's list of workspaces is empty")
 	}
-	channels, named, err := names[earshot.ChannelID](c, i.o.ChannelsClaim)
+	channels, named, err := claimIDs[earshot.ChannelID](c, i.o.ChannelsClaim)
 	switch {
 	case err != nil:
 		return Reach{}, err
@@ -216,13 +216,13 @@ func (c claims) scopes() ([]string, error) {
 	if text, ok := c.text(name); ok {
 		return strings.Fields(text), nil
 	}
-	list, _, err := names[string](c, name)
+	list, _, err := claimIDs[string](c, name)
 	return list, err
 }
 
-// names returns the ids of a claim: a list, or the only one; named is false where
+// claimIDs returns the ids of a claim: a list, or the only one; named is false where
 // there is no such claim. Whatever else stands there is refused.
-func names[T ~string](c claims, name string) (list []T, named bool, err error) {
+func claimIDs[T ~string](c claims, name string) (list []T, named bool, err error) {
 	raw, ok := c[name]
 	if !ok {
 		return nil, false, nil
@@ -238,9 +238,9 @@ func names[T ~string](c claims, name string) (list []T, named bool, err error) {
 		}
 	}
 	if err != nil {
-		return nil, true, &refused{err}
+		return nil, true, &unauthenticatedError{err}
 	}
-	return sorted(list), true, nil
+	return sortUnique(list), true, nil
 }
 
 func isSubject(s string) bool {

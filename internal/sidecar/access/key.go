@@ -107,7 +107,7 @@ func CreateKey(ctx context.Context, st KeyStore, spec KeySpec) (secret.Secret, S
 func createKey(ctx context.Context, st KeyStore, spec KeySpec, now time.Time) (secret.Secret, StoredKey, error) {
 	k := StoredKey{
 		Name:     spec.Name,
-		Reach:    Reach{Workspaces: sorted(spec.Workspaces), Channels: sorted(spec.Channels)},
+		Reach:    Reach{Workspaces: sortUnique(spec.Workspaces), Channels: sortUnique(spec.Channels)},
 		ReadOnly: spec.ReadOnly, Created: earshot.TimeOf(now), Expires: spec.Expires,
 	}
 	none := secret.Secret{}
@@ -115,10 +115,10 @@ func createKey(ctx context.Context, st KeyStore, spec KeySpec, now time.Time) (s
 		return none, k, err
 	}
 	var err error
-	if k.Reach.Workspaces, err = pinned(ctx, st, k.Reach); err != nil {
+	if k.Reach.Workspaces, err = pinWorkspaces(ctx, st, k.Reach); err != nil {
 		return none, k, err
 	}
-	if err := free(ctx, st, k, now); err != nil {
+	if err := checkNameFree(ctx, st, k, now); err != nil {
 		return none, k, err
 	}
 	id, text := make([]byte, keyIDBytes), make([]byte, 32)
@@ -139,7 +139,7 @@ func createKey(ctx context.Context, st KeyStore, spec KeySpec, now time.Time) (s
 	}
 	// Whoever makes a key of the same name at the same time may have passed the first
 	// check too. The second one sees the other in at least one of the two.
-	if err := free(ctx, st, k, now); err != nil {
+	if err := checkNameFree(ctx, st, k, now); err != nil {
 		return none, k, errors.Join(err, st.DropNote(context.WithoutCancel(ctx), keyNote+k.ID))
 	}
 	return secret.New(whole), k, nil
@@ -162,10 +162,10 @@ func checkKey(k StoredKey, now time.Time) error {
 	return nil
 }
 
-// pinned returns the workspaces of a reach. Channel ids are unique within a workspace
+// pinWorkspaces returns the workspaces of a reach. Channel ids are unique within a workspace
 // only, so channels that are named alone are those of the workspace where they are
 // stored.
-func pinned(ctx context.Context, st KeyStore, r Reach) ([]earshot.WorkspaceID, error) {
+func pinWorkspaces(ctx context.Context, st KeyStore, r Reach) ([]earshot.WorkspaceID, error) {
 	if len(r.Workspaces) > 0 || len(r.Channels) == 0 {
 		return r.Workspaces, nil
 	}
@@ -181,20 +181,20 @@ func pinned(ctx context.Context, st KeyStore, r Reach) ([]earshot.WorkspaceID, e
 				in = append(in, c.Workspace)
 			}
 		}
-		if in = sorted(in); len(in) > 1 {
+		if in = sortUnique(in); len(in) > 1 {
 			return nil, &AmbiguousError{Channel: id, Workspaces: in}
 		}
 		all = append(all, in...)
 	}
-	if all = sorted(all); len(all) > 1 {
+	if all = sortUnique(all); len(all) > 1 {
 		return nil, &AmbiguousError{Workspaces: all}
 	}
 	return all, nil
 }
 
-// free returns ErrConflict when another key has k's name. One that has expired makes
+// checkNameFree returns ErrConflict when another key has k's name. One that has expired makes
 // room.
-func free(ctx context.Context, st earshot.Notes, k StoredKey, now time.Time) error {
+func checkNameFree(ctx context.Context, st earshot.Notes, k StoredKey, now time.Time) error {
 	list, err := Keys(ctx, st)
 	if err != nil {
 		return err
@@ -243,7 +243,7 @@ func RevokeKey(ctx context.Context, st earshot.Notes, idOrName string) error {
 		id, _, _ = strings.Cut(id, "_")
 	}
 	if isKeyID(id) {
-		if _, ok, err := note(ctx, st, keyNote+id); err != nil {
+		if _, ok, err := readNote(ctx, st, keyNote+id); err != nil {
 			return err
 		} else if ok {
 			return st.DropNote(ctx, keyNote+id)
@@ -274,7 +274,7 @@ func (g *Gate) key(ctx context.Context, bearer string) (Principal, error) {
 	if !ok || text == "" || !isKeyID(id) {
 		return Principal{}, refuse("not the form of an API key")
 	}
-	k, err := g.stored(ctx, id)
+	k, err := g.readKey(ctx, id)
 	if err != nil {
 		return Principal{}, err
 	}
@@ -284,18 +284,18 @@ func (g *Gate) key(ctx context.Context, bearer string) (Principal, error) {
 	return k.principal(), nil
 }
 
-// stored returns a key that is neither revoked nor expired.
-func (g *Gate) stored(ctx context.Context, id string) (StoredKey, error) {
-	data, ok, err := note(ctx, g.store, keyNote+id)
+// readKey returns a key that is neither revoked nor expired.
+func (g *Gate) readKey(ctx context.Context, id string) (StoredKey, error) {
+	data, ok, err := readNote(ctx, g.store, keyNote+id)
 	if err != nil {
-		return StoredKey{}, unavailable("read a key", err)
+		return StoredKey{}, unavailableError("read a key", err)
 	}
 	if !ok {
 		return StoredKey{}, refuse("there is no key " + id)
 	}
 	k, err := decodeKey(id, data)
 	if err != nil {
-		return StoredKey{}, unavailable("read a key", err)
+		return StoredKey{}, unavailableError("read a key", err)
 	}
 	if k.Expired(g.now()) {
 		return StoredKey{}, refuse("key " + id + " has expired")
@@ -335,8 +335,8 @@ func isKeyID(s string) bool {
 	return len(s) == keyIDLength && !strings.ContainsFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '2' || r > '7') })
 }
 
-// sorted returns a sorted copy without duplicates; nil when there is nothing.
-func sorted[T ~string](list []T) []T {
+// sortUnique returns a sorted copy without duplicates; nil when there is nothing.
+func sortUnique[T ~string](list []T) []T {
 	if len(list) == 0 {
 		return nil
 	}

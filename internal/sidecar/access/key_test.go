@@ -185,7 +185,7 @@ func TestAKeyThatAnotherProcessRevokesIsRefusedAtOnce(t *testing.T) {
 	}
 	g := openGate(t, open[0], access.Options{})
 	key, _ := createKey(t, open[1], access.KeySpec{Name: "bot"})
-	capability := mint(t, g, authenticate(t, g, key), access.Fixed{Scope: c1})
+	capability := mint(t, g, authenticate(t, g, key), access.CapabilityScope{Scope: c1})
 	authenticate(t, g, capability)
 	revoke(t, open[1], "bot")
 	for _, token := range []string{key, capability} {

@@ -32,10 +32,10 @@ type Principal struct {
 	Kind     Kind
 	Reach    Reach
 	ReadOnly bool
-	Subject  string       // of a user: the token's sub; "" else
-	Actor    string       // of a user: the program that acts for the subject (act.sub); "" else
-	Fixed    *Fixed       // of a capability; nil else
-	Expires  earshot.Time // when the token ends; zero: never
+	Subject  string           // of a user: the token's sub; "" else
+	Actor    string           // of a user: the program that acts for the subject (act.sub); "" else
+	Fixed    *CapabilityScope // of a capability; nil else
+	Expires  earshot.Time     // when the token ends; zero: never
 }
 
 // A Reach is what a principal may see. An empty list bounds nothing.
@@ -85,9 +85,9 @@ func named[T ~string](kind string, ids []T) string {
 	return kind + " " + strings.Join(names, ", ")
 }
 
-// A Fixed is what a capability is for: the tools of one turn, in one channel, up to
+// A CapabilityScope is what a capability is for: the tools of one turn, in one channel, up to
 // one message.
-type Fixed struct {
+type CapabilityScope struct {
 	Scope        earshot.Scope
 	Conversation earshot.ConversationID
 	At           earshot.Position // of the anchor; zero is no bound

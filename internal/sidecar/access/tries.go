@@ -21,7 +21,7 @@ func NewTries(burst int, interval time.Duration) *Tries {
 // Wait returns how long an address, as in [http.Request.RemoteAddr], must wait
 // before its next token is looked at; 0 where it may try.
 func (t *Tries) Wait(address string, now time.Time) time.Duration {
-	missing := 1 - t.wrong.limiter(neighbourhood(address)).TokensAt(now)
+	missing := 1 - t.wrong.limiter(addressPrefix(address)).TokensAt(now)
 	if missing <= 0 {
 		return 0
 	}
@@ -31,13 +31,13 @@ func (t *Tries) Wait(address string, now time.Time) time.Duration {
 // Wrong counts a token that was looked at and is wrong. It reports whether the
 // address must wait now.
 func (t *Tries) Wrong(address string, now time.Time) (slowed bool) {
-	t.wrong.limiter(neighbourhood(address)).AllowN(now, 1)
+	t.wrong.limiter(addressPrefix(address)).AllowN(now, 1)
 	return t.Wait(address, now) > 0
 }
 
-// neighbourhood is an address without its port; of IPv6 the first half, since one
+// addressPrefix returns an address without its port; of IPv6 the first half, since one
 // machine has all of the rest.
-func neighbourhood(address string) string {
+func addressPrefix(address string) string {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return address

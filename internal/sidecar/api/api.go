@@ -48,14 +48,14 @@ func New(o Options) http.Handler {
 		spec: sync.OnceValues(func() ([]byte, error) { return documentAt(o.Version, cmp.Or(o.URL, "/")) }),
 	}
 	s.add(humago.New(mux, humaConfig(o.Version)))
-	return Guard(o, s.authenticated(routed(mux)))
+	return Guard(o, s.requireAuth(handleUnrouted(mux)))
 }
 
 // A server has the routes.
 type server struct {
 	Options
-	streams streams
-	waits   streams
+	streams streamCounter
+	waits   streamCounter
 	uploads chan struct{}          // a semaphore: held while a file is read and kept, which takes its size in memory
 	spec    func() ([]byte, error) // the document, made once
 }

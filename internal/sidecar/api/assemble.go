@@ -23,13 +23,13 @@ func (s *server) addAssemble(a huma.API) {
 	}, input, s.assemble)
 }
 
-// assembled is a result as it is written.
-type assembled struct {
+// assembledBody is a result as it is written.
+type assembledBody struct {
 	ContentType string `header:"Content-Type"`
 	Body        []byte
 }
 
-func (s *server) assemble(ctx context.Context, p access.Principal, body *StrictInput) (*assembled, error) {
+func (s *server) assemble(ctx context.Context, p access.Principal, body *StrictInput) (*assembledBody, error) {
 	if tooDeep(body.RawBody) {
 		return nil, deepBody(ctx)
 	}
@@ -37,5 +37,5 @@ func (s *server) assemble(ctx context.Context, p access.Principal, body *StrictI
 	if err != nil {
 		return nil, err
 	}
-	return &assembled{"application/json", result}, nil
+	return &assembledBody{"application/json", result}, nil
 }

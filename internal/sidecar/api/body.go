@@ -61,8 +61,8 @@ func marshal(w io.Writer, v any) error {
 	return err
 }
 
-// indented writes JSON for people to read.
-func indented(v any) ([]byte, error) {
+// marshalIndented writes JSON for people to read.
+func marshalIndented(v any) ([]byte, error) {
 	var b bytes.Buffer
 	if err := marshal(&b, v); err != nil {
 		return nil, err

@@ -15,15 +15,15 @@ import (
 
 // What one request may ask of the store.
 var (
-	aboutOne  = counted.Bound{Calls: 10, Rows: 15}   // what is about one channel, turn or conversation
-	aContext  = counted.Bound{Calls: 25, Rows: 30}   // a context, which is read from all parts of a channel
-	aPage     = counted.Bound{Calls: 10, Rows: 250}  // a page of a list
-	turnsPage = counted.Bound{Calls: 210, Rows: 410} // a page of turns; of each it is asked whether a user owns the conversation
+	aboutOne  = counted.CallBound{Calls: 10, Rows: 15}   // what is about one channel, turn or conversation
+	aContext  = counted.CallBound{Calls: 25, Rows: 30}   // a context, which is read from all parts of a channel
+	aPage     = counted.CallBound{Calls: 10, Rows: 250}  // a page of a list
+	turnsPage = counted.CallBound{Calls: 210, Rows: 410} // a page of turns; of each it is asked whether a user owns the conversation
 )
 
 // bounds has for each route, by its operation's id, the most that one request asks of
 // the store.
-var bounds = map[string]counted.Bound{
+var bounds = map[string]counted.CallBound{
 	"list-channels":  aPage,
 	"get-channel":    aboutOne,
 	"put-channel":    aboutOne,
@@ -86,7 +86,7 @@ func TestAmongManyChannelsEachRouteIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = file.Close() })
-	st := counted.Crowd(t, file, counted.Many())
+	st := counted.Crowd(t, file, counted.CrowdSize())
 	m := newMatrixOver(t, st)
 	operations := documented(t)
 	places := 0

@@ -18,18 +18,18 @@ import (
 
 // addReads adds the routes that read channels.
 func (s *server) addReads(a huma.API) {
-	add(s, a, huma.Operation{OperationID: "list-channels", Method: http.MethodGet, Path: "/v1/channels", Summary: "The channels that the key reaches", Description: "In pages, by platform, workspace and id."}, s.listChannels)
-	add(s, a, huma.Operation{OperationID: "get-channel", Method: http.MethodGet, Path: "/v1/channels/{channel}", Summary: "One channel, and how much of it is stored", Description: "What is stored may be less than there is on the platform."}, s.getChannel)
-	add(s, a, huma.Operation{
+	addRoute(s, a, huma.Operation{OperationID: "list-channels", Method: http.MethodGet, Path: "/v1/channels", Summary: "The channels that the key reaches", Description: "In pages, by platform, workspace and id."}, s.listChannels)
+	addRoute(s, a, huma.Operation{OperationID: "get-channel", Method: http.MethodGet, Path: "/v1/channels/{channel}", Summary: "One channel, and how much of it is stored", Description: "What is stored may be less than there is on the platform."}, s.getChannel)
+	addRoute(s, a, huma.Operation{
 		OperationID: "list-messages", Method: http.MethodGet, Path: "/v1/channels/{channel}/messages", Summary: "Messages of a channel, the newest page first",
 		Description: "Within a page messages stand in the order in which they were said. Deleted ones are left out.",
 	}, s.listMessages)
-	add(s, a, huma.Operation{OperationID: "get-message", Method: http.MethodGet, Path: "/v1/channels/{channel}/messages/{id}", Summary: "One message", Description: "As it is stored now, and where it is asked for also as it was before."}, s.getMessage)
-	add(s, a, huma.Operation{
+	addRoute(s, a, huma.Operation{OperationID: "get-message", Method: http.MethodGet, Path: "/v1/channels/{channel}/messages/{id}", Summary: "One message", Description: "As it is stored now, and where it is asked for also as it was before."}, s.getMessage)
+	addRoute(s, a, huma.Operation{
 		OperationID: "get-thread", Method: http.MethodGet, Path: "/v1/channels/{channel}/threads/{id}", Summary: "A thread: its root and the newest replies",
 		Description: "The root is there where it is stored. Pages of replies come newest first; within a page they stand in the order in which they were said.",
 	}, s.getThread)
-	add(s, a, huma.Operation{
+	addRoute(s, a, huma.Operation{
 		OperationID: "search-channel", Method: http.MethodGet, Path: "/v1/channels/{channel}/search", Summary: "Search a channel",
 		Description: "The best hits first, each with the parts of its score. A search never leaves its channel.",
 	}, s.searchChannel)
@@ -249,8 +249,8 @@ type searchInput struct {
 	Limit  int      `query:"limit" minimum:"1" maximum:"50" default:"10"`
 }
 
-// A hit is a message that was found.
-type hit struct {
+// A hitJSON is a message that was found.
+type hitJSON struct {
 	ID      string             `json:"id"`
 	Score   float64            `json:"score" doc:"the sum of parts; comparable within one answer only"`
 	Cover   float64            `json:"cover" doc:"the share of the query's words that it has, by their weights, 0 to 1"`
@@ -259,7 +259,7 @@ type hit struct {
 }
 
 type hitList struct {
-	Hits []hit `json:"hits" doc:"the best first"`
+	Hits []hitJSON `json:"hits" doc:"the best first"`
 }
 
 func (s *server) searchChannel(ctx context.Context, p access.Principal, in *searchInput) (*struct{ Body hitList }, error) {
@@ -282,9 +282,9 @@ func (s *server) searchChannel(ctx context.Context, p access.Principal, in *sear
 	if err != nil {
 		return nil, err
 	}
-	out := hitList{[]hit{}}
+	out := hitList{[]hitJSON{}}
 	for _, h := range found {
-		x := hit{string(h.ID), h.Score, h.Cover, map[string]float64{}, contract.MessageOf(h.Message)}
+		x := hitJSON{string(h.ID), h.Score, h.Cover, map[string]float64{}, contract.MessageOf(h.Message)}
 		for _, part := range h.Parts {
 			x.Parts[part.Name] = part.Value
 		}

@@ -69,7 +69,7 @@ func addChat[I, D any](s *server, a huma.API, op huma.Operation, schema *huma.Sc
 		return out, nil
 	}
 	if schema == nil {
-		add(s, a, op, do)
+		addRoute(s, a, op, do)
 	} else {
 		addRaw(s, a, op, schema, do)
 	}
@@ -241,11 +241,11 @@ func (s *server) holdConversation(p access.Principal, id string) error {
 
 func (s *server) createConversation(ctx context.Context, p access.Principal, in *StrictInput) (int, createdData, error) {
 	var b newConversation
-	if err := in.readChat(ctx, &b, required{"title", &b.Title}, required{"client_type", &b.Client}, required{"agent_id", &b.Agent}); err != nil {
+	if err := in.readChat(ctx, &b, requiredField{"title", &b.Title}, requiredField{"client_type", &b.Client}, requiredField{"agent_id", &b.Agent}); err != nil {
 		return 0, createdData{}, err
 	}
 	c, created, err := s.Service.CreateConversation(ctx, p, sidecar.NewConversation{
-		Title: *b.Title, Client: *b.Client, Agent: earshot.AgentID(*b.Agent), Owner: value(b.Owner), Key: value(b.Key),
+		Title: *b.Title, Client: *b.Client, Agent: earshot.AgentID(*b.Agent), Owner: valueOf(b.Owner), Key: valueOf(b.Key),
 		Metadata: jsontext.Value(b.Metadata), Tags: b.Tags,
 	})
 	if err != nil {
@@ -295,10 +295,10 @@ func (s *server) postChatMessage(ctx context.Context, p access.Principal, in *co
 		return 0, messageData{}, err
 	}
 	var b newChatMessage
-	if err := in.readChat(ctx, &b, required{"role", &b.Role}); err != nil {
+	if err := in.readChat(ctx, &b, requiredField{"role", &b.Role}); err != nil {
 		return 0, messageData{}, err
 	}
-	n := sidecar.NewChatMessage{ID: earshot.MessageID(value(b.ID)), Role: earshot.Role(*b.Role), Text: value(b.Content), Time: value(b.Created)}
+	n := sidecar.NewChatMessage{ID: earshot.MessageID(valueOf(b.ID)), Role: earshot.Role(*b.Role), Text: valueOf(b.Content), Time: valueOf(b.Created)}
 	switch {
 	case b.Text != nil && b.Content != nil && *b.Text != *b.Content:
 		return 0, messageData{}, &visible.Refusal{Kind: visible.Invalid, Path: "text", Detail: "is another name of content; give one"}
@@ -309,7 +309,7 @@ func (s *server) postChatMessage(ctx context.Context, p access.Principal, in *co
 		return 0, messageData{}, &visible.Refusal{Kind: visible.Invalid, Path: "metadata", Detail: "is not kept for messages; the conversation has metadata"}
 	}
 	if b.Author != nil {
-		n.Author = earshot.Author{ID: earshot.AuthorID(value(b.Author.ID)), Name: value(b.Author.Name)}
+		n.Author = earshot.Author{ID: earshot.AuthorID(valueOf(b.Author.ID)), Name: valueOf(b.Author.Name)}
 	}
 	m, created, err := s.Service.PostChatMessage(ctx, p, in.ID, n)
 	if err != nil {
@@ -318,14 +318,14 @@ func (s *server) postChatMessage(ctx context.Context, p access.Principal, in *co
 	return createdStatus(created), messageData{chatMessageOf(m), created}, nil
 }
 
-// A required is a field that a body must have.
-type required struct {
+// A requiredField is a field that a body must have.
+type requiredField struct {
 	name  string
 	value **string
 }
 
 // readChat reads a body that must have some fields.
-func (in *StrictInput) readChat(ctx context.Context, v any, fields ...required) error {
+func (in *StrictInput) readChat(ctx context.Context, v any, fields ...requiredField) error {
 	if err := in.read(ctx, v); err != nil {
 		return err
 	}
@@ -337,8 +337,8 @@ func (in *StrictInput) readChat(ctx context.Context, v any, fields ...required) 
 	return nil
 }
 
-// value is what an optional field holds, "" for nothing.
-func value(s *string) string {
+// valueOf returns what an optional field holds, "" for nothing.
+func valueOf(s *string) string {
 	if s == nil {
 		return ""
 	}

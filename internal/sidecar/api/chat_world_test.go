@@ -56,7 +56,7 @@ func newChat(t testing.TB, spec string) *world {
 		g[name] = p
 	}
 	tools := g["tools"]
-	tools.Kind, tools.Fixed = access.Capability, &access.Fixed{Scope: earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}}
+	tools.Kind, tools.Fixed = access.Capability, &access.CapabilityScope{Scope: earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}}
 	g["tools"] = tools
 	for _, c := range []earshot.Channel{
 		{Platform: "slack", Workspace: "T1", ID: "C1", Name: "general", Kind: earshot.KindChannel},

@@ -23,7 +23,7 @@ func (s *server) addOpenTurns(a huma.API) {
 		Description: "Cursor, session and manifest of the conversation move exactly once: a repeated commit changes nothing and is answered as the first was, and one with another text, ids or usage with 409 other_reply and what is stored. Of two turns that are open in one conversation the first commit wins; the other is answered with 409 and, where the anchor still waits for an answer, with the context anew and a new open turn.",
 		Responses:   map[string]*huma.Response{"409": conflictResponse(a)},
 	}, schemaOf[commitBody](a), s.commitTurn)
-	add(s, a, huma.Operation{
+	addRoute(s, a, huma.Operation{
 		OperationID: "abort-turn", Method: http.MethodPost, Path: "/v1/turns/{id}/abort", Summary: "End an open turn without a reply",
 		Description: "Nothing of its conversation changes. The answer says in which state the turn is: one that was committed before stays so.",
 	}, s.abortTurn)

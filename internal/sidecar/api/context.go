@@ -130,7 +130,7 @@ func (w budgetRef) over(b assemble.Budget) (assemble.Budget, error) {
 		err = contract.Unmarshal(w.Value, &x, "")
 	}
 	if err != nil {
-		return b, below("budget", err)
+		return b, prefixField("budget", err)
 	}
 	return x.Over(b)
 }
@@ -161,7 +161,7 @@ func (b *ChannelNamed) place() (visible.Place, error) {
 		Platform  string `json:"platform"`
 	}
 	if err := contract.Unmarshal(raw, &w, ""); err != nil {
-		return at, below("channel", err)
+		return at, prefixField("channel", err)
 	}
 	if w.Workspace != "" {
 		at.Workspace = earshot.WorkspaceID(w.Workspace)

@@ -20,13 +20,13 @@ func Document(version string) ([]byte, error) { return documentAt(version, "http
 func documentAt(version, url string) ([]byte, error) {
 	a := humago.New(http.NewServeMux(), humaConfig(version))
 	(&server{}).add(a)
-	describe(a.OpenAPI(), url)
-	return indented(a.OpenAPI())
+	describeRoutes(a.OpenAPI(), url)
+	return marshalIndented(a.OpenAPI())
 }
 
-// describe adds what is the same for all routes: their subjects, and how they
+// describeRoutes adds what is the same for all routes: their subjects, and how they
 // refuse; and the examples.
-func describe(d *huma.OpenAPI, server string) {
+func describeRoutes(d *huma.OpenAPI, server string) {
 	d.Tags = []*huma.Tag{
 		{Name: "events", Description: "What was said: messages, edits, deletions, reactions, history, and what is missing of it"},
 		{Name: "names", Description: "Who agents, authors and callers are, and what channels are called"},
@@ -64,8 +64,8 @@ var saysOf = map[int]string{
 	http.StatusInternalServerError:   "Something went wrong here; the log has the request's id",
 }
 
-// refusal describes how a status is answered.
-func refusal(status int, content, schema string) *huma.Response {
+// refusalResponse describes how a status is answered.
+func refusalResponse(status int, content, schema string) *huma.Response {
 	text := &huma.Schema{Type: huma.TypeString}
 	r := &huma.Response{
 		Description: saysOf[status], Headers: map[string]*huma.Param{"X-Request-Id": {Schema: text, Description: "by which the log has the request"}},
@@ -116,7 +116,7 @@ func describeOperation(refusals map[string]*huma.Response, path string, op *huma
 	for _, status := range statuses {
 		if code := strconv.Itoa(status); op.Responses[code] == nil {
 			op.Responses[code] = &huma.Response{Ref: "#/components/responses/" + name + code}
-			refusals[name+code] = refusal(status, content, name)
+			refusals[name+code] = refusalResponse(status, content, name)
 		}
 	}
 	if ok := op.Responses["200"]; ok != nil && strings.HasPrefix(op.OperationID, "erase-") {
@@ -151,29 +151,29 @@ func subjectOf(path, id string) string {
 	return "turns"
 }
 
-// A thing is an object of an example.
-type thing map[string]any
+// An exampleObject is an object of an example.
+type exampleObject map[string]any
 
 // examples are bodies by operation. Told in the order of the routes they are a bot's
 // first minute: a test does so.
 var examples = map[string]any{
-	"put-agent":    thing{"name": "helper", "aliases": []string{"B0HELPER"}, "workspace": "T1"},
-	"put-channel":  thing{"name": "deploys", "kind": "channel", "topic": "What goes out, and when", "workspace": "T1"},
-	"put-channels": thing{"channels": []thing{{"id": "C1", "name": "deploys", "workspace": "T1"}, {"id": "C2", "name": "support", "workspace": "T1"}}},
-	"put-authors":  thing{"workspace": "T1", "authors": []thing{{"id": "U1", "name": "Ann", "full_name": "Ann Weber", "kind": "human", "zone": "Europe/Berlin"}}},
-	"post-events": thing{"events": []thing{
-		{"type": "message", "channel": thing{"id": "C1", "workspace": "T1"}, "message": thing{"id": "m1", "time": "2026-03-01T10:00:00Z", "author": thing{"id": "U1", "name": "Ann"}, "text": "The import is stuck again."}},
-		{"type": "message", "channel": thing{"id": "C1", "workspace": "T1"}, "message": thing{"id": "m2", "time": "2026-03-01T10:01:00Z", "author": thing{"id": "U2", "name": "Ben"}, "text": "<@U9|helper> since when?", "thread": "m1", "mentions": []string{"U9"}}},
-		{"type": "edit", "channel": thing{"id": "C1", "workspace": "T1"}, "message": thing{"id": "m1", "time": "2026-03-01T10:00:00Z", "edited": "2026-03-01T10:02:00Z", "author": thing{"id": "U1", "name": "Ann"}, "text": "The import is stuck again, at row 17,204."}},
-		{"type": "reaction", "id": "delivery-81", "channel": thing{"id": "C1", "workspace": "T1"}, "message_id": "m1", "reaction": thing{"name": "eyes", "by": 1, "user": "U2"}},
-		{"type": "delete", "channel": thing{"id": "C1", "workspace": "T1"}, "message_id": "m0"},
+	"put-agent":    exampleObject{"name": "helper", "aliases": []string{"B0HELPER"}, "workspace": "T1"},
+	"put-channel":  exampleObject{"name": "deploys", "kind": "channel", "topic": "What goes out, and when", "workspace": "T1"},
+	"put-channels": exampleObject{"channels": []exampleObject{{"id": "C1", "name": "deploys", "workspace": "T1"}, {"id": "C2", "name": "support", "workspace": "T1"}}},
+	"put-authors":  exampleObject{"workspace": "T1", "authors": []exampleObject{{"id": "U1", "name": "Ann", "full_name": "Ann Weber", "kind": "human", "zone": "Europe/Berlin"}}},
+	"post-events": exampleObject{"events": []exampleObject{
+		{"type": "message", "channel": exampleObject{"id": "C1", "workspace": "T1"}, "message": exampleObject{"id": "m1", "time": "2026-03-01T10:00:00Z", "author": exampleObject{"id": "U1", "name": "Ann"}, "text": "The import is stuck again."}},
+		{"type": "message", "channel": exampleObject{"id": "C1", "workspace": "T1"}, "message": exampleObject{"id": "m2", "time": "2026-03-01T10:01:00Z", "author": exampleObject{"id": "U2", "name": "Ben"}, "text": "<@U9|helper> since when?", "thread": "m1", "mentions": []string{"U9"}}},
+		{"type": "edit", "channel": exampleObject{"id": "C1", "workspace": "T1"}, "message": exampleObject{"id": "m1", "time": "2026-03-01T10:00:00Z", "edited": "2026-03-01T10:02:00Z", "author": exampleObject{"id": "U1", "name": "Ann"}, "text": "The import is stuck again, at row 17,204."}},
+		{"type": "reaction", "id": "delivery-81", "channel": exampleObject{"id": "C1", "workspace": "T1"}, "message_id": "m1", "reaction": exampleObject{"name": "eyes", "by": 1, "user": "U2"}},
+		{"type": "delete", "channel": exampleObject{"id": "C1", "workspace": "T1"}, "message_id": "m0"},
 	}},
-	"post-history": thing{"channel": thing{"id": "C1", "workspace": "T1"}, "whole": true, "messages": []thing{
-		{"id": "m0a", "time": "2026-02-27T16:00:00Z", "author": thing{"id": "U1", "name": "Ann"}, "text": "The import of customers is new; tell me if it is slow."},
+	"post-history": exampleObject{"channel": exampleObject{"id": "C1", "workspace": "T1"}, "whole": true, "messages": []exampleObject{
+		{"id": "m0a", "time": "2026-02-27T16:00:00Z", "author": exampleObject{"id": "U1", "name": "Ann"}, "text": "The import of customers is new; tell me if it is slow."},
 	}},
-	"post-coverage": thing{"channel": thing{"id": "C1", "workspace": "T1"}, "coverage": []thing{{"from": "2026-02-28T00:00:00Z", "to": "2026-02-28T02:00:00Z", "state": "missing", "why": "the bot was being moved"}}},
-	"make-context":  thing{"channel": "C1", "anchor": "m2", "agent": "U9", "open": true},
-	"commit-turn":   thing{"reply": thing{"text": "Since 09:40.", "ids": []string{"m3"}, "time": "2026-03-01T10:03:00Z"}, "usage": thing{"input": 812, "output": 9}},
+	"post-coverage": exampleObject{"channel": exampleObject{"id": "C1", "workspace": "T1"}, "coverage": []exampleObject{{"from": "2026-02-28T00:00:00Z", "to": "2026-02-28T02:00:00Z", "state": "missing", "why": "the bot was being moved"}}},
+	"make-context":  exampleObject{"channel": "C1", "anchor": "m2", "agent": "U9", "open": true},
+	"commit-turn":   exampleObject{"reply": exampleObject{"text": "Since 09:40.", "ids": []string{"m3"}, "time": "2026-03-01T10:03:00Z"}, "usage": exampleObject{"input": 812, "output": 9}},
 }
 
 // notInName is what the name of a schema cannot have.

@@ -15,19 +15,19 @@ import (
 // addErasures adds the routes that delete one message, and that erase a channel or
 // a person.
 func (s *server) addErasures(a huma.API) {
-	add(s, a, huma.Operation{
+	addRoute(s, a, huma.Operation{
 		OperationID: "delete-message", Method: http.MethodDelete, Path: "/v1/channels/{channel}/messages/{id}", Summary: "Delete a message",
 		Description: "As when its author deletes it on the platform. Its text is gone from contexts, search, sessions and summaries, and never comes back.", DefaultStatus: http.StatusNoContent,
 	}, s.deleteMessage)
-	add(s, a, huma.Operation{
+	addRoute(s, a, huma.Operation{
 		OperationID: "erase-channel", Method: http.MethodDelete, Path: "/v1/channels/{channel}", Summary: "Erase a channel",
 		Description: "Everything that was said in it, what agents keep of it, and its name. The status is 202 where it takes longer than a second and goes on.",
 	}, s.eraseChannel)
-	add(s, a, huma.Operation{
+	addRoute(s, a, huma.Operation{
 		OperationID: "erase-author", Method: http.MethodDelete, Path: "/v1/authors/{id}", Summary: "Erase what a person said",
 		Description: "In one channel, or in all channels of the workspace, where their name goes too. The status is 202 where it takes longer than a second and goes on.",
 	}, s.eraseAuthor)
-	add(s, a, huma.Operation{
+	addRoute(s, a, huma.Operation{
 		OperationID: "get-erasure", Method: http.MethodGet, Path: "/v1/erasures/{id}", Summary: "How far an erasure has come", Description: "It goes on by itself, also after a restart, until nothing is left to remove.",
 	}, s.erasure)
 }

@@ -65,7 +65,7 @@ func (w eventChannel) read() (earshot.Channel, error) {
 	}
 	var c contract.Channel
 	if err := contract.Unmarshal(w.Value, &c, ""); err != nil {
-		return earshot.Channel{}, below("channel", err)
+		return earshot.Channel{}, prefixField("channel", err)
 	}
 	channel, err := c.Read()
 	if c.Kind == nil {
@@ -117,7 +117,7 @@ func (s *server) tell(ctx context.Context, p access.Principal, in *eventsInput) 
 	return &struct{ Body toldEvents }{out}, nil
 }
 
-func (s *server) told(ctx context.Context, p access.Principal, in *eventsInput) ([]sidecar.Told, error) {
+func (s *server) told(ctx context.Context, p access.Principal, in *eventsInput) ([]sidecar.EventResult, error) {
 	switch in.Platform {
 	case "":
 		var b eventBatch
@@ -214,7 +214,7 @@ func (w *event) read(at string) (sidecar.Event, error) {
 	}
 	var err error
 	if e.Channel, err = w.Channel.read(); err != nil {
-		return e, below(at, err)
+		return e, prefixField(at, err)
 	}
 	if isMessage {
 		if e.Message, err = w.Message.Read(at + ".message"); err != nil {

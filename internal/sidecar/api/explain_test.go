@@ -49,7 +49,7 @@ func TestTurnsOfAnyMakeAreExplainedAlike(t *testing.T) {
 type shownTurn struct {
 	shows  []string // part, turn and message of each segment that shows one
 	before []earshot.TurnID
-	cached explain.Cached
+	cached explain.CachedPrefix
 }
 
 // Equal is what cmp compares them by.
@@ -117,7 +117,7 @@ func promptOf(r assemble.Result) string {
 
 // checkSegments checks that the segments are the whole prompt, and that what this
 // turn adds shows what the ledger says.
-func checkSegments(t *testing.T, x explain.Explained) {
+func checkSegments(t *testing.T, x explain.Explanation) {
 	t.Helper()
 	texts, shows := make([]strings.Builder, len(x.Result.Messages)+1), map[earshot.MessageID]bool{}
 	for _, s := range x.Segments {

@@ -29,9 +29,9 @@ func (s *server) addFiles(a huma.API) {
 		MaxBodyBytes: sidecar.MaxFile + 1, SkipValidateBody: true,
 	}
 	put.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
-	add(s, a, put, s.putFile)
+	addRoute(s, a, put, s.putFile)
 	put.RequestBody.Content["application/octet-stream"] = &huma.MediaType{Schema: bytes}
-	add(s, a, huma.Operation{
+	addRoute(s, a, huma.Operation{
 		OperationID: "get-file", Method: http.MethodGet, Path: filePath + "{file}", Summary: "The content of a file, as models are given it",
 		Description: "It has its media type, and is to be saved rather than shown. It is 404 where nobody gave the content, or a channel had no room to keep it.",
 		Responses:   map[string]*huma.Response{"200": {Description: "the file, with its media type", Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: bytes}}}},

@@ -30,7 +30,7 @@ import (
 type Gate interface {
 	Authenticate(ctx context.Context, bearer string) (access.Principal, error)
 	Brake
-	Mint(ctx context.Context, p access.Principal, f access.Fixed) (string, error)
+	Mint(ctx context.Context, p access.Principal, f access.CapabilityScope) (string, error)
 }
 
 // A Brake slows down those who call too often.
@@ -54,9 +54,9 @@ func Guard(o Options, next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := rand.Text()
-		about := &request{id: id, path: r.URL.Path}
+		about := &guardedRequest{id: id, path: r.URL.Path}
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, about))
-		answer, began := &noted{ResponseWriter: w, status: http.StatusOK}, time.Now()
+		answer, began := &statusRecorder{ResponseWriter: w, status: http.StatusOK}, time.Now()
 		defer func() {
 			took := time.Since(began)
 			about.log(r, log, answer.status, took)
@@ -104,15 +104,15 @@ func Guard(o Options, next http.Handler) http.Handler {
 	})
 }
 
-// A noted answer is one whose status is known afterwards.
-type noted struct {
+// A statusRecorder is an answer whose status is known afterwards.
+type statusRecorder struct {
 	http.ResponseWriter
 	status int
 	wrote  bool
 }
 
 // WriteHeader implements [http.ResponseWriter].
-func (n *noted) WriteHeader(status int) {
+func (n *statusRecorder) WriteHeader(status int) {
 	if !n.wrote {
 		n.status, n.wrote = status, status >= http.StatusOK // what comes before is no answer
 	}
@@ -120,19 +120,19 @@ func (n *noted) WriteHeader(status int) {
 }
 
 // Write implements [http.ResponseWriter].
-func (n *noted) Write(b []byte) (int, error) {
+func (n *statusRecorder) Write(b []byte) (int, error) {
 	n.wrote = true
 	return n.ResponseWriter.Write(b)
 }
 
 // Flush implements [http.Flusher], for streams.
-func (n *noted) Flush() {
+func (n *statusRecorder) Flush() {
 	// A writer that cannot flush is one of a test.
 	_ = http.NewResponseController(n.ResponseWriter).Flush()
 }
 
 // Unwrap is for [http.ResponseController].
-func (n *noted) Unwrap() http.ResponseWriter { return n.ResponseWriter }
+func (n *statusRecorder) Unwrap() http.ResponseWriter { return n.ResponseWriter }
 
 // goodHost reports whether a Host header names an address, this machine, or a host
 // that is allowed.
@@ -182,8 +182,8 @@ func allowOrigin(h http.Header, origin string) {
 	h.Set("Access-Control-Max-Age", "600")
 }
 
-// A request is what is known of one before its route.
-type request struct {
+// A guardedRequest is what is known of one before its route.
+type guardedRequest struct {
 	id     string
 	path   string
 	route  string // its pattern, once it is known
@@ -194,7 +194,7 @@ type request struct {
 
 // log writes the one line of a request, without anything that it says. The route stands
 // there as the document has it, since a path may hold what somebody made up.
-func (about *request) log(r *http.Request, log *slog.Logger, status int, took time.Duration) {
+func (about *guardedRequest) log(r *http.Request, log *slog.Logger, status int, took time.Duration) {
 	level, code := slog.LevelDebug, ""
 	if status >= http.StatusBadRequest {
 		level, code = slog.LevelInfo, cmp.Or(about.code, codeOf[status])
@@ -206,23 +206,23 @@ func (about *request) log(r *http.Request, log *slog.Logger, status int, took ti
 type requestKey struct{}
 
 // requestOf returns the request that a context belongs to.
-func requestOf(ctx context.Context) *request {
-	r, _ := ctx.Value(requestKey{}).(*request)
+func requestOf(ctx context.Context) *guardedRequest {
+	r, _ := ctx.Value(requestKey{}).(*guardedRequest)
 	if r == nil {
-		return &request{}
+		return &guardedRequest{}
 	}
 	return r
 }
 
-// Routed notes under which route a guarded request is counted.
-func Routed(r *http.Request, route string) { requestOf(r.Context()).route = route }
+// SetRoute notes under which route a guarded request is counted.
+func SetRoute(r *http.Request, route string) { requestOf(r.Context()).route = route }
 
 // Called notes who calls, for the log.
 func Called(r *http.Request, p access.Principal) { requestOf(r.Context()).caller = p }
 
-// authenticated lets callers through whom the gate recognises and does not hold
+// requireAuth lets callers through whom the gate recognises and does not hold
 // back. The document of the routes needs no key.
-func (s *server) authenticated(next http.Handler) http.Handler {
+func (s *server) requireAuth(next http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /openapi.json", s.document)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -233,7 +233,7 @@ func (s *server) authenticated(next http.Handler) http.Handler {
 			writeProblem(w, r, http.StatusUnauthorized, "", "send Authorization: Bearer with a valid key; earshot key create makes one")
 			return
 		case err != nil:
-			s.failed(r.Context(), err)
+			s.logError(r.Context(), err)
 			writeProblem(w, r, http.StatusServiceUnavailable, "", "the key cannot be checked right now; try again")
 			return
 		}
@@ -307,7 +307,7 @@ func Bearer(r *http.Request) string {
 func (s *server) document(w http.ResponseWriter, r *http.Request) {
 	b, err := s.spec()
 	if err != nil {
-		s.failed(r.Context(), err)
+		s.logError(r.Context(), err)
 		writeProblem(w, r, http.StatusInternalServerError, "", "the document cannot be written; the log has the request's id")
 		return
 	}
@@ -315,8 +315,8 @@ func (s *server) document(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(b)
 }
 
-// failed logs an error that the caller is not told of.
-func (s *server) failed(ctx context.Context, err error) {
+// logError logs an error that the caller is not told of.
+func (s *server) logError(ctx context.Context, err error) {
 	if s.Log != nil && ctx.Err() == nil {
 		s.Log.ErrorContext(ctx, "a request failed", "request", requestOf(ctx).id, "err", err)
 	}

@@ -28,7 +28,7 @@ func (s *server) addHistory(a huma.API) {
 		OperationID: "post-coverage", Method: http.MethodPost, Path: "/v1/coverage", Summary: "Say what is known of a channel or a thread, and what is not",
 		Description: "missing and stale say a gap, as after a time in which your bot was not connected; contexts and tools tell the model. known says that a stretch, or without from and to all until now, was told or is empty: of a channel it holds for its threads too, and without to it says that the channel's events are told from now on. The later word stands.",
 	}, s.cover)
-	add(s, a, huma.Operation{
+	addRoute(s, a, huma.Operation{
 		OperationID: "get-coverage", Method: http.MethodGet, Path: "/v1/channels/{channel}/coverage", Summary: "What is missing of a channel, or of a thread",
 		Description: "With thread, also what is not known of it by itself: its root or replies that are told of and not stored.",
 	}, s.getCoverage)

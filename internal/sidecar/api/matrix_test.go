@@ -303,7 +303,7 @@ func newMatrixOver(t *testing.T, st earshot.Store, places ...[2]string) *matrix 
 	key("other", access.KeySpec{Workspaces: []earshot.WorkspaceID{"T4"}})
 	key("read", access.KeySpec{Workspaces: []earshot.WorkspaceID{"T1"}, Channels: []earshot.ChannelID{"C1"}, ReadOnly: true})
 	one := access.Reach{Workspaces: []earshot.WorkspaceID{"T1"}, Channels: []earshot.ChannelID{"C1"}}
-	capability, err := door.Mint(ctx, access.Principal{ID: "key:made", Kind: access.Local, Reach: one}, access.Fixed{Scope: earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}})
+	capability, err := door.Mint(ctx, access.Principal{ID: "key:made", Kind: access.Local, Reach: one}, access.CapabilityScope{Scope: earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}})
 	must(err)
 	m.callers["capability"] = caller{capability, one, true, false}
 	people["person"] = access.Principal{ID: "user:https://issuer someone", Kind: access.User, Subject: "someone", Reach: access.Reach{Workspaces: []earshot.WorkspaceID{"T1"}}}

@@ -14,7 +14,7 @@ import (
 
 // addMe adds the route that tells callers who they are.
 func (s *server) addMe(a huma.API) {
-	add(s, a, huma.Operation{
+	addRoute(s, a, huma.Operation{
 		OperationID: "get-me", Method: http.MethodGet, Path: "/v1/me", Summary: "Who calls: the key, what it reaches and may do",
 		Description: "The first thing to ask when something is answered with 404: what the key does not reach does not exist for it.",
 	}, s.me)

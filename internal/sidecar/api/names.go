@@ -20,7 +20,7 @@ func (s *server) addNames(a huma.API) {
 		OperationID: "put-agent", Method: http.MethodPut, Path: "/v1/agents/{id}", Summary: "Say who an agent is",
 		Description: "By its id and aliases Earshot knows which messages are the agent's own. A key for some channels says so for these only.",
 	}, schemaOf[agentBody](a), s.putAgent)
-	add(s, a, huma.Operation{OperationID: "list-agents", Method: http.MethodGet, Path: "/v1/agents", Summary: "The agents that the key reaches", Description: "Those of the workspaces that the key reaches, and those that are known in some channels only where it reaches these."}, s.listAgents)
+	addRoute(s, a, huma.Operation{OperationID: "list-agents", Method: http.MethodGet, Path: "/v1/agents", Summary: "The agents that the key reaches", Description: "Those of the workspaces that the key reaches, and those that are known in some channels only where it reaches these."}, s.listAgents)
 	addRaw(s, a, huma.Operation{
 		OperationID: "put-channel", Method: http.MethodPut, Path: "/v1/channels/{channel}", Summary: "Say what a channel is",
 		Description: "Replaces what is known of it, except that without a kind the kind stays. A channel that is not stored is created if the key reaches it.",
@@ -166,7 +166,7 @@ func (s *server) putChannels(ctx context.Context, p access.Principal, b *channel
 		}
 		c, err := w.read(w.ID)
 		if err != nil {
-			return nil, below(at, err)
+			return nil, prefixField(at, err)
 		}
 		list = append(list, c)
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/earshot-ai/earshot/internal/visible"
 )
 
-// add adds one route. Its handler gets the caller; what it returns as an error is
+// addRoute adds one route. Its handler gets the caller; what it returns as an error is
 // written as problem.go has it.
-func add[I, O any](s *server, a huma.API, op huma.Operation, handle func(ctx context.Context, p access.Principal, in *I) (*O, error)) {
+func addRoute[I, O any](s *server, a huma.API, op huma.Operation, handle func(ctx context.Context, p access.Principal, in *I) (*O, error)) {
 	huma.Register(a, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, requestOf(ctx).caller, in)
 		if err != nil {
@@ -45,7 +45,7 @@ func (s *server) problemOf(ctx context.Context, err error) error {
 	}
 	r, ok := visible.AsRefusal(err)
 	if !ok {
-		s.failed(ctx, err)
+		s.logError(ctx, err)
 		return newProblem(path, http.StatusInternalServerError, "", "something went wrong here; the log has the request's id")
 	}
 	code := r.Code

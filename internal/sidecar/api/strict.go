@@ -47,7 +47,7 @@ func schemaOf[T any](a huma.API) *huma.Schema {
 func addRaw[I, O any](s *server, a huma.API, op huma.Operation, schema *huma.Schema, handle func(ctx context.Context, p access.Principal, in *I) (*O, error)) {
 	body := &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
 	op.RequestBody, op.SkipValidateBody, op.MaxBodyBytes = body, true, maxBody+1 // the router refuses what reaches it
-	add(s, a, op, handle)
+	addRoute(s, a, op, handle)
 	body.Content["application/json"].Schema = schema
 }
 
@@ -56,8 +56,8 @@ func deepBody(ctx context.Context) error {
 	return newProblem(requestOf(ctx).path, http.StatusBadRequest, "", "the body "+errDepth.Error())
 }
 
-// below puts the name of a field before the path of an error in it.
-func below(field string, err error) error {
+// prefixField puts the name of a field before the path of an error in it.
+func prefixField(field string, err error) error {
 	var e *assemble.InputError
 	if !errors.As(err, &e) {
 		return err

@@ -21,7 +21,7 @@ func (s *server) addTools(a huma.API) {
 			Tools []toolInfo `json:"tools"`
 		}
 	}
-	add(s, a, huma.Operation{OperationID: "list-tools", Method: http.MethodGet, Path: "/v1/tools", Summary: "The tools, described for a model", Description: "Name, description and the JSON Schema of the arguments, as models take them. No tool names a channel."},
+	addRoute(s, a, huma.Operation{OperationID: "list-tools", Method: http.MethodGet, Path: "/v1/tools", Summary: "The tools, described for a model", Description: "Name, description and the JSON Schema of the arguments, as models take them. No tool names a channel."},
 		func(context.Context, access.Principal, *struct{}) (*list, error) {
 			out := &list{}
 			out.Body.Tools = toolInfos()

@@ -35,7 +35,7 @@ func (s *server) addTurnEvents(a huma.API) {
 		Description: "One event named turn for each change of state, with the turn as GET /v1/turns lists it. Of the turns that this key has opened and not ended: an event named cancelled where the question was deleted, and one named changed where it was edited, with the turn as GET /v1/turns/open lists it; these have no id. A comment comes every 15 seconds where nothing happens. With Last-Event-ID the stream goes on after that event; without, it begins now. At most 8 streams for each caller.",
 		Responses:   map[string]*huma.Response{"200": {Description: "a stream", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}},
 	}
-	add(s, a, op, s.streamTurns)
+	addRoute(s, a, op, s.streamTurns)
 }
 
 type streamInput struct {
@@ -59,7 +59,7 @@ func (s *server) streamTurns(ctx context.Context, p access.Principal, in *stream
 		hc.SetHeader("Content-Type", "text/event-stream")
 		hc.SetHeader("X-Accel-Buffering", "no") // proxies would hold the events back
 		if err := s.stream(hc.Context(), hc.BodyWriter(), from); err != nil {
-			s.failed(hc.Context(), err)
+			s.logError(hc.Context(), err)
 		}
 	}}, nil
 }
@@ -200,14 +200,14 @@ func (f *follower) news(ctx context.Context) ([]earshot.QueuedTurn, error) {
 	return news, nil
 }
 
-// streams counts what each caller has open. The zero value is ready to use.
-type streams struct {
+// streamCounter counts what each caller has open. The zero value is ready to use.
+type streamCounter struct {
 	mu   sync.Mutex
 	open map[string]int
 }
 
 // take begins one, and reports false where the caller has the most that it may.
-func (l *streams) take(caller string, most int) bool {
+func (l *streamCounter) take(caller string, most int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open[caller] >= most {
@@ -221,7 +221,7 @@ func (l *streams) take(caller string, most int) bool {
 }
 
 // give ends one.
-func (l *streams) give(caller string) {
+func (l *streamCounter) give(caller string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open[caller]--; l.open[caller] == 0 {

@@ -18,14 +18,14 @@ import (
 // addTurns adds the routes that read turns, their live events, and usage. Those
 // that end an open turn are in context.go.
 func (s *server) addTurns(a huma.API) {
-	add(s, a, huma.Operation{
+	addRoute(s, a, huma.Operation{
 		OperationID: "list-turns", Method: http.MethodGet, Path: "/v1/turns", Summary: "Turns, newest first",
 		Description: "Those that callers have committed, and those of a bot beside the sidecar. A turn that is open for a caller's reply is found by its id only.",
 	}, s.listTurns)
-	add(s, a, huma.Operation{
+	addRoute(s, a, huma.Operation{
 		OperationID: "get-turn", Method: http.MethodGet, Path: "/v1/turns/{id}", Summary: "One turn: what was asked, what the model saw and why, what it cost", Description: "The ledger says of each message that was considered whether the model saw it, and why; the prompt comes where it is asked for.",
 	}, s.getTurn)
-	add(s, a, huma.Operation{
+	addRoute(s, a, huma.Operation{
 		OperationID: "usage", Method: http.MethodGet, Path: "/v1/usage", Summary: "Tokens of answered turns, by agent, channel and policy",
 		Description: "Callers report the usage of the turns that they commit; what they do not report is not known.",
 	}, s.usage)

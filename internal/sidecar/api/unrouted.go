@@ -2,8 +2,8 @@ package api
 
 import "net/http"
 
-// routed answers for paths and methods that no route has as routes do.
-func routed(mux *http.ServeMux) http.Handler {
+// handleUnrouted answers for paths and methods that no route has as routes do.
+func handleUnrouted(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, pattern := mux.Handler(r)
 		if pattern != "" {
@@ -13,7 +13,7 @@ func routed(mux *http.ServeMux) http.Handler {
 			}
 			return
 		}
-		seen := &blank{header: http.Header{}}
+		seen := &discardingWriter{header: http.Header{}}
 		h.ServeHTTP(seen, r)
 		if seen.status != http.StatusMethodNotAllowed {
 			writeProblem(w, r, http.StatusNotFound, "", "there is nothing at this path; /openapi.json has the routes")
@@ -25,12 +25,12 @@ func routed(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// A blank is an answer of which only the status and the headers are kept.
-type blank struct {
+// A discardingWriter is an answer of which only the status and the headers are kept.
+type discardingWriter struct {
 	header http.Header
 	status int
 }
 
-func (b *blank) Header() http.Header         { return b.header }
-func (b *blank) WriteHeader(status int)      { b.status = status }
-func (b *blank) Write(p []byte) (int, error) { return len(p), nil }
+func (b *discardingWriter) Header() http.Header         { return b.header }
+func (b *discardingWriter) WriteHeader(status int)      { b.status = status }
+func (b *discardingWriter) Write(p []byte) (int, error) { return len(p), nil }

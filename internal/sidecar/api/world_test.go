@@ -64,7 +64,7 @@ func (gate) Allow(access.Principal, earshot.Scope) (time.Duration, bool) { retur
 
 func (gate) Allowance(access.Principal) (access.Allowance, bool) { return access.Allowance{}, false }
 
-func (gate) Mint(context.Context, access.Principal, access.Fixed) (string, error) {
+func (gate) Mint(context.Context, access.Principal, access.CapabilityScope) (string, error) {
 	return "ec_test", nil
 }
 
@@ -90,7 +90,7 @@ func newWorld(t testing.TB) *world {
 	read, fixed := reach("read", "T1", "C1"), reach("C1", "T1", "C1")
 	read.ReadOnly = true
 	fixed.Kind, fixed.ReadOnly = access.Capability, true
-	fixed.Fixed = &access.Fixed{Scope: earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}}
+	fixed.Fixed = &access.CapabilityScope{Scope: earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}}
 	g := gate{"read": read, "tools": fixed, "all": reach("all", "", ""), "T1": reach("T1", "T1", ""), "C1": reach("C1", "T1", "C1"), "T2": reach("T2", "T2", "")}
 	clock := &clock{}
 	service := sidecar.New(st, search.New(st, nil), g, sidecar.Options{Now: clock.now})

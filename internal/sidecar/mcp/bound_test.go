@@ -19,15 +19,15 @@ import (
 
 // What one call may ask of the store.
 var (
-	aboutOne = counted.Bound{Calls: 30, Rows: 60}   // what is about one channel or turn
-	aLook    = counted.Bound{Calls: 15, Rows: 1300} // a list of channels: 1,000 are looked at
+	aboutOne = counted.CallBound{Calls: 30, Rows: 60}   // what is about one channel or turn
+	aLook    = counted.CallBound{Calls: 15, Rows: 1300} // a list of channels: 1,000 are looked at
 )
 
 // bounds has for each tool its arguments, for the channel of mcptest.Deploys, and the
 // most that one call asks of the store.
 var bounds = map[string]struct {
 	args string
-	counted.Bound
+	counted.CallBound
 }{
 	tools.ChannelContext:     {`{"intent":"migration"}`, aboutOne},
 	tools.ChannelMessages:    {`{"thread_id":"1.000000"}`, aboutOne},
@@ -36,7 +36,7 @@ var bounds = map[string]struct {
 	mcp.ListChannels: {`{"name":"deploys"}`, aLook},
 	mcp.GetContext:   {`{"channel":"deploys","workspace":"T1","message":"last"}`, aboutOne},
 	mcp.ExplainTurn:  {`{"channel":"C1","workspace":"T1"}`, aboutOne},
-	mcp.Search:       {`{"intent":"migration"}`, counted.Bound{Calls: aLook.Calls + 2*aboutOne.Calls, Rows: aLook.Rows + 2*aboutOne.Rows}},
+	mcp.Search:       {`{"intent":"migration"}`, counted.CallBound{Calls: aLook.Calls + 2*aboutOne.Calls, Rows: aLook.Rows + 2*aboutOne.Rows}},
 }
 
 // TestAmongManyChannelsEachToolIsBounded calls every tool, as callers of each reach,
@@ -49,12 +49,12 @@ func TestAmongManyChannelsEachToolIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = file.Close() })
-	st := counted.Crowd(t, file, counted.Many())
+	st := counted.Crowd(t, file, counted.CrowdSize())
 	w := newWorldOver(t, st)
 	called := map[string]bool{}
 	for who, token := range map[string]string{"all": w.all, "workspace": w.team, "channel": w.one, "capability": w.capability} {
 		c := w.overHTTP(t, token)
-		check := func(what string, b counted.Bound, ask func() error) {
+		check := func(what string, b counted.CallBound, ask func() error) {
 			t.Helper()
 			st.Reset(nil)
 			if err := ask(); err != nil {
@@ -74,7 +74,7 @@ func TestAmongManyChannelsEachToolIsBounded(t *testing.T) {
 				continue
 			}
 			called[tool.Name] = true
-			check(tool.Name, b.Bound, func() error {
+			check(tool.Name, b.CallBound, func() error {
 				res, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: tool.Name, Arguments: json.RawMessage(b.args)})
 				if err == nil && res.IsError {
 					err = fmt.Errorf("%+v", res.Content[0])
@@ -85,7 +85,7 @@ func TestAmongManyChannelsEachToolIsBounded(t *testing.T) {
 		if who == "capability" {
 			continue // has neither prompts nor resources
 		}
-		check("resources/list", counted.Bound{Calls: 60, Rows: 1300}, func() error { // of the channels that were active last
+		check("resources/list", counted.CallBound{Calls: 60, Rows: 1300}, func() error { // of the channels that were active last
 			_, err := c.ListResources(t.Context(), nil)
 			return err
 		})

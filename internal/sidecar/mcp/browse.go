@@ -89,9 +89,9 @@ var browseTools = []browseTool{
 
 func (s *server) addBrowseTools(x *sdk.Server) {
 	for _, t := range browseTools {
-		x.AddTool(&sdk.Tool{Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.schema), Annotations: reads(t.title)},
+		x.AddTool(&sdk.Tool{Name: t.name, Description: t.description, InputSchema: json.RawMessage(t.schema), Annotations: readAnnotations(t.title)},
 			func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-				return t.call(s, ctx, arguments(r))
+				return t.call(s, ctx, rawArguments(r))
 			})
 	}
 }
@@ -99,7 +99,7 @@ func (s *server) addBrowseTools(x *sdk.Server) {
 // inJSON is a tool that answers in JSON, for models and for programs.
 func inJSON(call func(*server, context.Context, string) (tools.Answer, error)) func(*server, context.Context, string) (*sdk.CallToolResult, error) {
 	return func(s *server, ctx context.Context, args string) (*sdk.CallToolResult, error) {
-		return s.answered(call(s, ctx, args))
+		return s.toolResult(call(s, ctx, args))
 	}
 }
 
@@ -121,13 +121,13 @@ func (s *server) find(ctx context.Context, w whereArgs) (earshot.Channel, error)
 	}
 	c, err := s.reader.To(s.caller).Find(ctx, w.place())
 	if err == nil {
-		err = s.counted(c.Scope())
+		err = s.limitReads(c.Scope())
 	}
 	return c, err
 }
 
-// answer writes v as a tool's answer.
-func answer(v any) (tools.Answer, error) {
+// newAnswer writes v as a tool's answer.
+func newAnswer(v any) (tools.Answer, error) {
 	raw, err := encode(v)
 	if err == nil && len(raw) > maxAnswer {
 		err = tooLong
@@ -146,7 +146,7 @@ type channelJSON struct {
 }
 
 func channelOf(c earshot.Channel) channelJSON {
-	return channelJSON{c.Platform, c.Workspace, c.ID, line(c.Name, maxNames), c.Kind}
+	return channelJSON{c.Platform, c.Workspace, c.ID, oneLine(c.Name, maxNames), c.Kind}
 }
 
 // getContext is the tool of that name.
@@ -159,7 +159,7 @@ func (s *server) getContext(ctx context.Context, raw string) (*sdk.CallToolResul
 		Agent   string `json:"agent"`
 		Ledger  bool   `json:"ledger"`
 	}
-	err := decode(raw, &args)
+	err := decodeArgs(raw, &args)
 	if err == nil {
 		_, err = s.find(ctx, args.whereArgs)
 	}
@@ -183,7 +183,7 @@ func (s *server) explainTurn(ctx context.Context, raw string) (tools.Answer, err
 		Message string `json:"message"`
 		Prompt  bool   `json:"prompt"`
 	}
-	if err := decode(raw, &args); err != nil {
+	if err := decodeArgs(raw, &args); err != nil {
 		return tools.Answer{}, err
 	}
 	id := earshot.TurnID(args.Turn)
@@ -206,10 +206,10 @@ func (s *server) explainTurn(ctx context.Context, raw string) (tools.Answer, err
 	}
 	t, err := s.reader.Turn(ctx, s.caller, id)
 	if err == nil && args.Turn > 0 {
-		err = s.counted(t.Channel.Scope())
+		err = s.limitReads(t.Channel.Scope())
 	}
 	if err != nil {
 		return tools.Answer{}, err
 	}
-	return answer(explained(t, args.Prompt))
+	return newAnswer(newTurnJSON(t, args.Prompt))
 }

@@ -88,7 +88,7 @@ func (s *server) listChannels(ctx context.Context, raw string) (tools.Answer, er
 		Limit  *int    `json:"limit"`
 		Cursor *string `json:"cursor"`
 	}
-	if err := decode(raw, &args); err != nil {
+	if err := decodeArgs(raw, &args); err != nil {
 		return tools.Answer{}, err
 	}
 	limit := maxChannels
@@ -110,7 +110,7 @@ func (s *server) listChannels(ctx context.Context, raw string) (tools.Answer, er
 	}
 	out := channelsAnswer{Channels: []channelRow{}}
 	for _, c := range list {
-		out.Channels = append(out.Channels, channelRow{channelOf(c.Channel), line(c.Topic, maxTexts), c.Messages, c.Threads, c.First.String(), c.Last.String()})
+		out.Channels = append(out.Channels, channelRow{channelOf(c.Channel), oneLine(c.Topic, maxTexts), c.Messages, c.Threads, c.First.String(), c.Last.String()})
 	}
 	if next != nil {
 		if out.Next, err = next.String(); err != nil {
@@ -122,7 +122,7 @@ func (s *server) listChannels(ctx context.Context, raw string) (tools.Answer, er
 			return tools.Answer{}, err
 		}
 	}
-	return answer(out)
+	return newAnswer(out)
 }
 
 // channelsPage returns a page of the channels whose name or id contains a text, and
@@ -209,7 +209,7 @@ func (s *server) agentRows(ctx context.Context) ([]agentRow, error) {
 	}
 	rows := []agentRow{}
 	for _, a := range agents[:min(len(agents), maxChannels)] {
-		rows = append(rows, agentRow{a.ID, line(a.Name, maxNames), a.Workspace, a.Channel})
+		rows = append(rows, agentRow{a.ID, oneLine(a.Name, maxNames), a.Workspace, a.Channel})
 	}
 	return rows, nil
 }

@@ -19,12 +19,12 @@ const (
 	maxOuts  = 20  // of messages that it did not see
 )
 
-// line returns a text as one line of at most most graphemes, with … where it was cut.
-func line(s string, most int) string { return shorten(strings.Join(strings.Fields(s), " "), most) }
+// oneLine returns a text as one line of at most most graphemes, with … where it was cut.
+func oneLine(s string, most int) string { return shorten(strings.Join(strings.Fields(s), " "), most) }
 
 // shorten cuts a text to most graphemes, and ends it with … where it did.
 func shorten(s string, most int) string {
-	short, cut := assemble.Cut(s, most)
+	short, cut := assemble.CutGraphemes(s, most)
 	if cut {
 		short += "…"
 	}
@@ -74,7 +74,7 @@ type (
 
 // messageOf returns a message that is named, not shown in full.
 func messageOf(m earshot.Message, most int) messageJSON {
-	return messageJSON{m.ID, line(cmp.Or(m.Author.Name, string(m.Author.ID)), maxNames), m.Time.String(), line(m.Text, most), m.Deleted}
+	return messageJSON{m.ID, oneLine(cmp.Or(m.Author.Name, string(m.Author.ID)), maxNames), m.Time.String(), oneLine(m.Text, most), m.Deleted}
 }
 
 // rowsOf splits a ledger into what the model saw and what it did not.
@@ -158,7 +158,7 @@ type usageJSON struct {
 	CacheWrite int `json:"cache_write"`
 }
 
-func explained(t explain.Turn, prompt bool) turnJSON {
+func newTurnJSON(t explain.Turn, prompt bool) turnJSON {
 	q := t.Queued
 	of := func(id earshot.MessageID) earshot.Message {
 		m, ok := t.Messages[id]
@@ -176,7 +176,7 @@ func explained(t explain.Turn, prompt bool) turnJSON {
 			out.Reply = append(out.Reply, messageOf(of(id), maxReply))
 		}
 		if len(out.Reply) == 0 {
-			out.Said = line(c.Reply(), maxReply)
+			out.Said = oneLine(c.Reply(), maxReply)
 		}
 		out.Policy = c.Policy
 		if c.Usage != (earshot.Usage{}) {

@@ -79,7 +79,7 @@ type handler struct{ Options }
 
 // serve answers one message of a client.
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
-	api.Routed(r, Path)
+	api.SetRoute(r, Path)
 	token := api.Bearer(r)
 	p, err := h.Gate.Authenticate(r.Context(), token)
 	switch {
@@ -89,25 +89,25 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 			challenge = `Bearer error="invalid_token", ` + strings.TrimPrefix(challenge, "Bearer ")
 		}
 		w.Header().Set("WWW-Authenticate", challenge)
-		refuse(w, http.StatusUnauthorized, "unauthenticated", "send Authorization: Bearer with a valid key; earshot key create makes one")
+		writeProblem(w, http.StatusUnauthorized, "unauthenticated", "send Authorization: Bearer with a valid key; earshot key create makes one")
 		return
 	case err != nil:
 		h.Log.ErrorContext(r.Context(), "a caller could not be checked", "err", err)
-		refuse(w, http.StatusServiceUnavailable, "unavailable", "the key cannot be checked right now; try again")
+		writeProblem(w, http.StatusServiceUnavailable, "unavailable", "the key cannot be checked right now; try again")
 		return
 	}
 	api.Called(r, p)
 	if !api.Allowed(w.Header(), h.Gate, p) {
-		refuse(w, http.StatusTooManyRequests, "too_many_requests", "too many requests with this key; wait as Retry-After says")
+		writeProblem(w, http.StatusTooManyRequests, "too_many_requests", "too many requests with this key; wait as Retry-After says")
 		return
 	}
-	if r.Method == http.MethodPost && !h.checked(w, r) {
+	if r.Method == http.MethodPost && !h.checkBody(w, r) {
 		return
 	}
 	s, err := newServer(r.Context(), h.Service, h.Reader, p, h.Version, h.Log)
 	if err != nil {
 		h.Log.ErrorContext(r.Context(), "a request failed", "err", err)
-		refuse(w, http.StatusInternalServerError, "internal", "something went wrong here; the log has the request's id")
+		writeProblem(w, http.StatusInternalServerError, "internal", "something went wrong here; the log has the request's id")
 		return
 	}
 	sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{
@@ -116,8 +116,8 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	}).ServeHTTP(plainWriter{w}, r)
 }
 
-// checked reads the body, and answers where it is refused.
-func (h *handler) checked(w http.ResponseWriter, r *http.Request) bool {
+// checkBody reads the body, and answers where it is refused.
+func (h *handler) checkBody(w http.ResponseWriter, r *http.Request) bool {
 	body, err := io.ReadAll(r.Body)
 	var long *http.MaxBytesError
 	status := http.StatusBadRequest
@@ -127,12 +127,12 @@ func (h *handler) checked(w http.ResponseWriter, r *http.Request) bool {
 	case err != nil:
 		return false // the client has gone
 	default:
-		err = check(body)
+		err = checkMessage(body)
 	}
 	if err != nil {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_, _ = w.Write(failure(body, err))
+		_, _ = w.Write(failureAnswer(body, err))
 		return false
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -166,8 +166,8 @@ func (h *handler) metadata(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(doc) // an error means that the client has gone
 }
 
-// refuse answers with problem details, before the protocol begins.
-func refuse(w http.ResponseWriter, status int, code, detail string) {
+// writeProblem answers with problem details, before the protocol begins.
+func writeProblem(w http.ResponseWriter, status int, code, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]any{"title": http.StatusText(status), "status": status, "code": code, "detail": detail})

@@ -57,7 +57,7 @@ func TestACallerIsOfferedWhatItReaches(t *testing.T) {
 	w := newWorld(t)
 	local := access.Principal{ID: "local:test", Kind: access.Local, ReadOnly: true}
 	fixed := local
-	fixed.Fixed = &access.Fixed{Scope: mcptest.Deploys.Scope()}
+	fixed.Fixed = &access.CapabilityScope{Scope: mcptest.Deploys.Scope()}
 	thread := func(workspace, channel string) string {
 		return "earshot://channels/slack/" + workspace + "/" + channel + "/threads/1.000000"
 	}

@@ -54,7 +54,7 @@ func (s *server) listResources(ctx context.Context) (*sdk.ListResourcesResult, e
 			return nil, err
 		}
 		for _, m := range roots {
-			threads = append(threads, &sdk.Resource{URI: uriOfThread(c.Scope(), m.ID), Name: "thread " + string(m.ID), Title: "#" + line(c.Name, maxNames) + ": " + line(m.Text, maxNames), MIMEType: kindJSON})
+			threads = append(threads, &sdk.Resource{URI: uriOfThread(c.Scope(), m.ID), Name: "thread " + string(m.ID), Title: "#" + oneLine(c.Name, maxNames) + ": " + oneLine(m.Text, maxNames), MIMEType: kindJSON})
 		}
 		queued, err := s.reader.RecentTurns(ctx, s.caller, c.Scope(), listedTurns/len(list))
 		if err != nil {
@@ -62,7 +62,7 @@ func (s *server) listResources(ctx context.Context) (*sdk.ListResourcesResult, e
 		}
 		for _, q := range queued {
 			id := strconv.FormatInt(int64(q.ID), 10)
-			turns = append(turns, &sdk.Resource{URI: "earshot://turns/" + id, Name: "turn " + id, Title: "#" + line(c.Name, maxNames) + ": turn " + id + ", " + string(q.State) + ", asked " + q.Opened.String(), MIMEType: kindJSON})
+			turns = append(turns, &sdk.Resource{URI: "earshot://turns/" + id, Name: "turn " + id, Title: "#" + oneLine(c.Name, maxNames) + ": turn " + id + ", " + string(q.State) + ", asked " + q.Opened.String(), MIMEType: kindJSON})
 		}
 	}
 	res := &sdk.ListResourcesResult{Resources: append(append([]*sdk.Resource{}, threads...), turns...)}
@@ -72,12 +72,12 @@ func (s *server) listResources(ctx context.Context) (*sdk.ListResourcesResult, e
 
 // uriOfThread returns the URI of a thread.
 func uriOfThread(at earshot.Scope, root earshot.MessageID) string {
-	return "earshot://channels/" + segment(string(at.Platform)) + "/" + segment(string(at.Workspace)) + "/" + segment(string(at.Channel)) + "/threads/" + segment(string(root))
+	return "earshot://channels/" + escapeSegment(string(at.Platform)) + "/" + escapeSegment(string(at.Workspace)) + "/" + escapeSegment(string(at.Channel)) + "/threads/" + escapeSegment(string(root))
 }
 
-// segment escapes everything but RFC 3986's unreserved characters, as a URI template's
+// escapeSegment escapes everything but RFC 3986's unreserved characters, as a URI template's
 // simple expansion does.
-func segment(s string) string {
+func escapeSegment(s string) string {
 	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }
 
@@ -107,7 +107,7 @@ func (s *server) readThread(ctx context.Context, r *sdk.ReadResourceRequest) (*s
 	at := earshot.Scope{Platform: earshot.Platform(p[0]), Workspace: earshot.WorkspaceID(p[1]), Channel: earshot.ChannelID(p[2])}
 	set, err := s.service.ToolsAt(ctx, s.caller, at)
 	if err == nil {
-		err = s.counted(at)
+		err = s.limitReads(at)
 	}
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (s *server) readThread(ctx context.Context, r *sdk.ReadResourceRequest) (*s
 	if a.Failed {
 		return nil, errResource
 	}
-	return contents(a.JSON), nil
+	return textContents(a.JSON), nil
 }
 
 // readTurn reads a turn.
@@ -138,18 +138,18 @@ func (s *server) readTurn(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk
 	}
 	t, err := s.reader.Turn(ctx, s.caller, earshot.TurnID(id))
 	if err == nil {
-		err = s.counted(t.Channel.Scope())
+		err = s.limitReads(t.Channel.Scope())
 	}
 	if err != nil {
 		return nil, err
 	}
-	a, err := answer(explained(t, true))
+	a, err := newAnswer(newTurnJSON(t, true))
 	if err != nil {
-		a, err = answer(explained(t, false))
+		a, err = newAnswer(newTurnJSON(t, false))
 	}
-	return contents(a.JSON), err
+	return textContents(a.JSON), err
 }
 
-func contents(text string) *sdk.ReadResourceResult {
+func textContents(text string) *sdk.ReadResourceResult {
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{Text: text, MIMEType: kindJSON}}}
 }

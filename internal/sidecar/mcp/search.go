@@ -17,7 +17,7 @@ func (s *server) search(ctx context.Context, raw string) (tools.Answer, error) {
 		whereArgs
 		searchArgs
 	}
-	if err := decode(raw, &args); err != nil {
+	if err := decodeArgs(raw, &args); err != nil {
 		return tools.Answer{}, err
 	}
 	inner, err := encode(args.searchArgs)

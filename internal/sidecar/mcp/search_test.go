@@ -155,7 +155,7 @@ func TestSearchOfManyChannelsIsBounded(t *testing.T) {
 	st.Reset(nil)
 	var f found
 	w.structured(t, w.all, mcp.Search, `{"intent":"migration","workspace":"T3","max_results":50}`, &f)
-	counted.Bound{Calls: 50 * 12, Rows: 50 * 40}.Check(t, st, "a search of 50 channels")
+	counted.CallBound{Calls: 50 * 12, Rows: 50 * 40}.Check(t, st, "a search of 50 channels")
 	var ids []string
 	for _, r := range f.Results {
 		ids = append(ids, r.Channel.ID)

@@ -74,13 +74,13 @@ func newServer(ctx context.Context, service *sidecar.Service, reader *explain.Re
 		s.addResources(x)
 		s.addPrompts(x)
 	}
-	x.AddReceivingMiddleware(s.guarded)
+	x.AddReceivingMiddleware(s.guardHandler)
 	return x, nil
 }
 
-// guarded answers a handler's panic and its errors, of which the client is told only
+// guardHandler answers a handler's panic and its errors, of which the client is told only
 // what it may know, and lists the resources anew each time.
-func (s *server) guarded(next sdk.MethodHandler) sdk.MethodHandler {
+func (s *server) guardHandler(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (res sdk.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -93,7 +93,7 @@ func (s *server) guarded(next sdk.MethodHandler) sdk.MethodHandler {
 		} else {
 			res, err = next(ctx, method, r)
 		}
-		return res, s.known(ctx, method, err)
+		return res, s.clientError(ctx, method, err)
 	}
 }
 
@@ -103,9 +103,9 @@ var (
 	errResource = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is no such resource that you can see"}
 )
 
-// known returns the error for the client. What is unknown and what is foreign are the
+// clientError returns the error for the client. What is unknown and what is foreign are the
 // same bytes, and no error repeats what was asked for.
-func (s *server) known(ctx context.Context, method string, err error) error {
+func (s *server) clientError(ctx context.Context, method string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -133,8 +133,8 @@ func (s *server) known(ctx context.Context, method string, err error) error {
 	return errInternal
 }
 
-// counted refuses a read of a channel that is read too often.
-func (s *server) counted(at earshot.Scope) error {
+// limitReads refuses a read of a channel that is read too often.
+func (s *server) limitReads(at earshot.Scope) error {
 	var busy *contexts.Busy
 	if errors.As(s.reader.Hold(at), &busy) {
 		return &visible.Refusal{Kind: visible.Forbidden, Code: "too_many_requests", Detail: fmt.Sprintf("too many requests for this channel; wait %d s", int(math.Ceil(busy.RetryAfter.Seconds())))}

@@ -28,10 +28,10 @@ var (
 	errForm   = errors.New("the message is not of JSON-RPC 2.0: a method's name, and an id that is text or a whole number of at most 15 digits")
 )
 
-// check refuses a message that the SDK would read more loosely than we do: it takes
+// checkMessage refuses a message that the SDK would read more loosely than we do: it takes
 // the last of two equal names, and arrays of messages, each of which would count once
 // for the rates. Names of the wrong case it does not take.
-func check(message []byte) error {
+func checkMessage(message []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(message), jsontext.AllowInvalidUTF8(true))
 	if d.PeekKind() != '{' {
 		return errSyntax
@@ -109,8 +109,8 @@ func (e envelope) valid() bool {
 	return e.answer && e.id != nil
 }
 
-// failure answers a message that check refuses, under its id.
-func failure(message []byte, err error) []byte {
+// failureAnswer answers a message that check refuses, under its id.
+func failureAnswer(message []byte, err error) []byte {
 	return []byte(`{"jsonrpc":"2.0","id":` + idOf(message) + `,"error":{"code":-32600,"message":"` + err.Error() + `"}}` + "\n")
 }
 
@@ -135,8 +135,8 @@ func idOf(message []byte) string {
 	return found
 }
 
-// plain returns an answer without what the SDK's own errors quote of the request.
-func plain(answer []byte) []byte {
+// stripSDKError returns an answer without what the SDK's own errors quote of the request.
+func stripSDKError(answer []byte) []byte {
 	for _, text := range []string{"malformed payload", "JSON RPC not handled"} {
 		if bytes.HasPrefix(answer, []byte(text)) {
 			return []byte(text + "\n")
@@ -160,7 +160,7 @@ type plainWriter struct{ http.ResponseWriter }
 
 // Write implements [io.Writer].
 func (w plainWriter) Write(p []byte) (int, error) {
-	_, err := w.ResponseWriter.Write(plain(p))
+	_, err := w.ResponseWriter.Write(stripSDKError(p))
 	return len(p), err
 }
 
@@ -196,11 +196,11 @@ func (l *lines) Read(p []byte) (int, error) {
 	for len(l.rest) == 0 {
 		line, err := l.line()
 		if err == nil && len(bytes.TrimSpace(line)) > 0 {
-			err = check(line)
+			err = checkMessage(line)
 		}
 		switch {
 		case errors.Is(err, errSyntax), errors.Is(err, errDepth), errors.Is(err, errLength), errors.Is(err, errForm):
-			if err := l.write(failure(line, err), 0); err != nil {
+			if err := l.write(failureAnswer(line, err), 0); err != nil {
 				return 0, err
 			}
 			continue
@@ -252,7 +252,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	if idOf(p) != "null" {
 		answers = 1
 	}
-	if err := l.write(plain(p), answers); err != nil {
+	if err := l.write(stripSDKError(p), answers); err != nil {
 		return 0, err
 	}
 	select {

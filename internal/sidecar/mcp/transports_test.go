@@ -84,7 +84,7 @@ func newCrowd(t *testing.T, indexes ...int) *crowd {
 		conversation := earshot.ConversationID{Agent: "U0BOT", Scope: s, Name: "m0"}
 		p, err := gate.Authenticate(ctx, one)
 		must(t, err)
-		capability, err := gate.Mint(ctx, p, access.Fixed{Scope: s, Conversation: conversation, At: earshot.Position{Time: began + 7*second, ID: "m7"}})
+		capability, err := gate.Mint(ctx, p, access.CapabilityScope{Scope: s, Conversation: conversation, At: earshot.Position{Time: began + 7*second, ID: "m7"}})
 		must(t, err)
 		add(capability, hostile.Canary(i), false)
 		if i%hostile.PerWorkspace == 0 {

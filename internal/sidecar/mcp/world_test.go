@@ -64,7 +64,7 @@ func newWorldOver(t testing.TB, st earshot.Store, change ...func(*mcp.Options)) 
 	p, err := w.gate.Authenticate(t.Context(), w.team)
 	must(t, err)
 	at := mcptest.Deploys.Scope()
-	w.capability, err = w.gate.Mint(t.Context(), p, access.Fixed{
+	w.capability, err = w.gate.Mint(t.Context(), p, access.CapabilityScope{
 		Scope: at, At: earshot.Position{Time: 3_000_000, ID: "3.000000"}, Conversation: earshot.ConversationID{Agent: "U0BOT", Scope: at, Name: "1.000000"},
 	})
 	must(t, err)

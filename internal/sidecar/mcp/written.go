@@ -34,7 +34,7 @@ func (s *server) wrote(text string, facts any, err error) (*sdk.CallToolResult, 
 		err = tooLong
 	}
 	if err != nil {
-		return s.answered(tools.Answer{}, err)
+		return s.toolResult(tools.Answer{}, err)
 	}
 	return &sdk.CallToolResult{
 		Meta: sdk.Meta{factsKey: facts}, Content: []sdk.Content{&sdk.TextContent{Text: text}, &sdk.TextContent{Text: notice}},
@@ -72,10 +72,10 @@ func messageText(m assemble.Message) string {
 		s += m.WithIDs() + "\n"
 	}
 	for _, call := range m.Calls {
-		s += "+ calls " + line(call.Name, maxNames) + "\n" + indented(call.Args) + "\n"
+		s += "+ calls " + oneLine(call.Name, maxNames) + "\n" + indented(call.Args) + "\n"
 	}
 	if len(m.Media) > 0 {
-		s += "+ files with it: " + line(joined(m.Media), maxReply) + "\n"
+		s += "+ files with it: " + oneLine(joined(m.Media), maxReply) + "\n"
 	}
 	return s
 }
@@ -102,7 +102,7 @@ func aboutText(c explain.Preview) string {
 		s += fmt.Sprintf("+ left out: %d of %d messages that were looked at (%s)\n", out.Count, len(c.Result.Ledger), strings.Join(why, ", "))
 	}
 	for _, n := range notesOf(c.Result.Notes) {
-		s += "+ " + line(n, maxReply) + "\n"
+		s += "+ " + oneLine(n, maxReply) + "\n"
 	}
 	return s
 }
@@ -111,7 +111,7 @@ func aboutText(c explain.Preview) string {
 func ledgerText(ledger earshot.Ledger) string {
 	var b strings.Builder
 	for _, r := range ledger {
-		fmt.Fprintf(&b, "+ %s %s", line(string(r.ID), maxNames), r.Verdict)
+		fmt.Fprintf(&b, "+ %s %s", oneLine(string(r.ID), maxNames), r.Verdict)
 		if r.Section != "" {
 			b.WriteString(" " + r.Section)
 		}
@@ -129,7 +129,7 @@ func indented(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n
 
 // bracketed is a name within brackets.
 func bracketed(name string) string {
-	return strings.NewReplacer("[", "(", "]", ")").Replace(line(assemble.Clean(name), maxNames))
+	return strings.NewReplacer("[", "(", "]", ")").Replace(oneLine(assemble.Clean(name), maxNames))
 }
 
 func joined[T ~string](list []T) string {
@@ -183,7 +183,7 @@ func leftOutOf(ledger earshot.Ledger) leftOutJSON {
 func contextFactsOf(c explain.Preview, ledger bool) contextFacts {
 	r := c.Result
 	f := contextFacts{
-		Channel: channelOf(c.Channel), Message: c.Anchor.ID, Agent: agentJSON{c.Agent.ID, line(c.Agent.Name, maxNames)}, Policy: c.Policy, Goes: c.Goes,
+		Channel: channelOf(c.Channel), Message: c.Anchor.ID, Agent: agentJSON{c.Agent.ID, oneLine(c.Agent.Name, maxNames)}, Policy: c.Policy, Goes: c.Goes,
 		Shown: []earshot.MessageID{}, LeftOut: leftOutOf(r.Ledger), Tokens: tokensOf(r.Tokens), Notes: notesOf(r.Notes), Cursor: r.Next.Cursor, Hash: r.Hash,
 	}
 	for _, row := range r.Ledger {

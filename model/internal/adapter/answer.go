@@ -11,7 +11,7 @@ import (
 // them: calls of an answer that was cut off are left out, and so are calls that
 // name no tool.
 func Finish(r llm.Response) llm.Response {
-	r.Parts = without(r.Parts, func(p llm.Part) bool { return p.Kind == llm.KindCall && p.Call.Name == "" })
+	r.Parts = withoutParts(r.Parts, func(p llm.Part) bool { return p.Kind == llm.KindCall && p.Call.Name == "" })
 	calls := len(r.Calls()) > 0
 	switch {
 	case calls && r.Stop == llm.StopEnd:
@@ -19,13 +19,13 @@ func Finish(r llm.Response) llm.Response {
 	case !calls && r.Stop == llm.StopCalls:
 		r.Stop = llm.StopEnd
 	case calls && r.Stop != llm.StopCalls:
-		r.Parts = without(r.Parts, func(p llm.Part) bool { return p.Kind == llm.KindCall })
+		r.Parts = withoutParts(r.Parts, func(p llm.Part) bool { return p.Kind == llm.KindCall })
 	}
 	return r
 }
 
-// without returns the parts that are not dropped; nil where none is left.
-func without(parts []llm.Part, dropped func(llm.Part) bool) []llm.Part {
+// withoutParts returns the parts that are not dropped; nil where none is left.
+func withoutParts(parts []llm.Part, dropped func(llm.Part) bool) []llm.Part {
 	if !slices.ContainsFunc(parts, dropped) {
 		return parts
 	}
@@ -47,8 +47,8 @@ func Arguments(written string) string {
 	return "{}"
 }
 
-// Tell passes an event to stream, unless there is none or nothing in it.
-func Tell(stream func(llm.Event), e llm.Event) {
+// SendEvent passes an event to stream, unless there is none or nothing in it.
+func SendEvent(stream func(llm.Event), e llm.Event) {
 	if stream != nil && e != (llm.Event{}) {
 		stream(e)
 	}

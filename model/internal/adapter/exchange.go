@@ -104,7 +104,7 @@ func (x *Exchange) Post(ctx context.Context, u *url.URL, header http.Header, bod
 // word for how it wrote the body.
 func (x *Exchange) Answered(answer llm.Response, path, form string, r llm.Request) llm.Response {
 	answer.Provider = x.provider
-	answer.Sent = &llm.Sent{
+	answer.Sent = &llm.SentBody{
 		Model: x.options.Model, Path: "/" + path, Form: form, Bytes: x.bytes, SHA256: x.sum,
 		MaxTokens: r.MaxTokens, Tools: len(r.Tools), NoCalls: r.NoCalls,
 	}

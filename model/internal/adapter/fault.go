@@ -57,37 +57,37 @@ func (x *Exchange) Error(ctx context.Context, f Fault) error {
 	case noStream: // asking again would cost the same answer again
 		e.Message = "the server answered with JSON in place of a stream"
 	case e.Message == "":
-		e.Message, e.Err = describe(f.Err, x.broken, status)
+		e.Message, e.Err = describeFault(f.Err, x.broken, status)
 	}
 	e.Message = x.scrub(e.Message)
 	e.Code = x.scrub(e.Code)
 
 	var certificate *tls.CertificateVerificationError
 	e.TooLarge = tooLarge(e.Status, e.Code, e.Message)
-	e.Retryable = !f.Final && !noStream && !e.TooLarge && retryable(e.Status, header) && !errors.As(x.broken, &certificate) && !errors.Is(x.broken, errTooLong)
+	e.Retryable = !f.Final && !noStream && !e.TooLarge && isRetryable(e.Status, header) && !errors.As(x.broken, &certificate) && !errors.Is(x.broken, errTooLong)
 	e.RetryAfter = max(f.Wait, retryAfter(header, time.Now()))
 	return e
 }
 
-// describe says what happened where the provider did not.
-func describe(err, broken error, status int) (message string, cause error) {
+// describeFault says what happened where the provider did not.
+func describeFault(err, broken error, status int) (message string, cause error) {
 	switch {
 	case broken != nil && status == 0:
-		return "no connection: " + innermost(broken).Error(), nil
+		return "no connection: " + innermostError(broken).Error(), nil
 	case broken != nil:
-		return "the answer broke off: " + innermost(broken).Error(), io.ErrUnexpectedEOF
+		return "the answer broke off: " + innermostError(broken).Error(), io.ErrUnexpectedEOF
 	case status >= 300 && status < 400:
 		return "redirected to elsewhere; the base URL is not the API's", nil
 	case status >= 400:
 		return http.StatusText(status), nil
 	case err != nil:
-		return "the answer cannot be read: " + innermost(err).Error(), nil
+		return "the answer cannot be read: " + innermostError(err).Error(), nil
 	}
 	return "the answer broke off", io.ErrUnexpectedEOF
 }
 
-// innermost returns the error below those that tell the URL.
-func innermost(err error) error {
+// innermostError returns the error below those that tell the URL.
+func innermostError(err error) error {
 	var u *url.Error
 	for errors.As(err, &u) {
 		err = u.Err
@@ -95,8 +95,8 @@ func innermost(err error) error {
 	return err
 }
 
-// retryable reports whether the same request may succeed later.
-func retryable(status int, header http.Header) bool {
+// isRetryable reports whether the same request may succeed later.
+func isRetryable(status int, header http.Header) bool {
 	switch header.Get("X-Should-Retry") {
 	case "true":
 		return true

@@ -40,7 +40,7 @@ func TestRetryable(t *testing.T) {
 		{301, "", false}, {400, "", false}, {401, "", false}, {404, "", false}, {413, "", false}, {501, "", false},
 		{500, "false", false}, {409, "true", true},
 	} {
-		if got := retryable(c.status, http.Header{"X-Should-Retry": {c.should}}); got != c.want {
+		if got := isRetryable(c.status, http.Header{"X-Should-Retry": {c.should}}); got != c.want {
 			t.Errorf("status %d, should retry %q: got %v, want %v", c.status, c.should, got, c.want)
 		}
 	}

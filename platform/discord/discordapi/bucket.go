@@ -90,7 +90,7 @@ func (b *bucket) learn(h http.Header, now time.Time) {
 		b.open = b.limit == 0
 		return
 	}
-	ends := now.Add(seconds(after))
+	ends := now.Add(parseSeconds(after))
 	window := ends.UnixMilli()
 	if at, err := strconv.ParseFloat(h.Get("X-RateLimit-Reset"), 64); err == nil && at > 0 && at < 1e11 {
 		window = int64(at * 1000)

@@ -53,7 +53,7 @@ type Client struct {
 	o      Options
 	http   *http.Client
 	limits limits
-	stops  stops
+	stops  callStops
 	calls  tally.Calls
 	reach  reach.Reach
 }
@@ -65,7 +65,7 @@ func New(o Options) *Client {
 	return &Client{
 		o: o, http: settings.SameHost(o.HTTP), calls: tally.Calls{Platform: earshot.Discord},
 		limits: limits{now: o.Now, buckets: map[string]*bucket{}, hashes: map[string]hash{}},
-		stops:  stops{now: o.Now, refused: map[string]*refusals{}},
+		stops:  callStops{now: o.Now, refused: map[string]*refusals{}},
 	}
 }
 
@@ -91,7 +91,7 @@ func (c *Client) Try(ctx context.Context, e *rest.Endpoint, params []any, query 
 }
 
 func (c *Client) call(ctx context.Context, e *rest.Endpoint, params []any, query url.Values, body any, waits bool) (json.RawMessage, error) {
-	to, err := compile(e, params)
+	to, err := compileRoute(e, params)
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +122,9 @@ type target struct {
 	params   []string // all
 }
 
-// compile fills an endpoint's route. Values are escaped, which disgo leaves to the
+// compileRoute fills an endpoint's route. Values are escaped, which disgo leaves to the
 // caller.
-func compile(e *rest.Endpoint, params []any) (target, error) {
+func compileRoute(e *rest.Endpoint, params []any) (target, error) {
 	to := target{endpoint: e, call: e.Method + " " + e.Route}
 	values := make([]any, len(params))
 	for i, p := range params {
@@ -252,7 +252,7 @@ func (c *Client) answer(to target, w *http.Response, raw []byte, err error) (jso
 	switch {
 	case w.StatusCode == http.StatusTooManyRequests:
 		return nil, limitOf(to.call, w.Header, raw)
-	case w.StatusCode == http.StatusUnauthorized && to.endpoint.BotAuth && !told(raw):
+	case w.StatusCode == http.StatusUnauthorized && to.endpoint.BotAuth && !hasErrorMessage(raw):
 		c.stops.invalid() // of a proxy, which says nothing about the token
 		return nil, c.refusal(to, w.StatusCode, raw)
 	case w.StatusCode == http.StatusUnauthorized && to.endpoint.BotAuth:
@@ -291,7 +291,7 @@ func (c *Client) Gateway(ctx context.Context) (discord.GatewayBot, error) {
 // Free returns how many calls could be made now without waiting, and how many after a
 // pause. Where nothing is known of the route yet, that is one.
 func (c *Client) Free(e *rest.Endpoint, params ...any) (calls, most int) {
-	to, err := compile(e, params)
+	to, err := compileRoute(e, params)
 	if err != nil || c.stops.check(to) != nil {
 		return 0, 0
 	}

@@ -137,8 +137,8 @@ func Undone(err error) bool {
 	return errors.As(err, &limited) || errors.As(err, &api) || errors.Is(err, ErrToken) || errors.Is(err, ErrUnreachable) || errors.Is(err, ErrNotMade)
 }
 
-// Refused reports whether err is an [*Error] with one of the codes.
-func Refused(err error, codes ...int) bool {
+// IsRefused reports whether err is an [*Error] with one of the codes.
+func IsRefused(err error, codes ...int) bool {
 	var api *Error
 	return errors.As(err, &api) && slices.Contains(codes, api.Code)
 }
@@ -152,9 +152,9 @@ func (c *Client) unanswered(to target, err error) error {
 	return fmt.Errorf("%s: %w: %w", to.call, what, secret.Hide(err, c.o.Token))
 }
 
-// told reports whether an answer's body is a refusal of Discord's own, which has a
+// hasErrorMessage reports whether an answer's body is a refusal of Discord's own, which has a
 // message.
-func told(raw []byte) bool {
+func hasErrorMessage(raw []byte) bool {
 	var body struct {
 		Message *json.RawMessage `json:"message"`
 	}
@@ -255,17 +255,17 @@ func limitOf(call string, h http.Header, raw []byte) *LimitedError {
 		!known && h.Get("X-RateLimit-Bucket") == ""
 	switch n, err := strconv.ParseFloat(h.Get("Retry-After"), 64); {
 	case known:
-		e.Wait = seconds(*body.After)
+		e.Wait = parseSeconds(*body.After)
 	case err == nil:
-		e.Wait = seconds(n)
+		e.Wait = parseSeconds(n)
 	default:
 		e.Wait = defaultAfter
 	}
 	return e
 }
 
-// seconds returns a time of an answer, within sense.
-func seconds(n float64) time.Duration {
+// parseSeconds returns a time of an answer, within sense.
+func parseSeconds(n float64) time.Duration {
 	if !(n > 0) { // NaN too
 		return 0
 	}

@@ -142,7 +142,7 @@ func TestTheErrorsOfAFormAreFlattened(t *testing.T) {
 	if d := cmp.Diff(api.Fields, want); d != "" {
 		t.Error(d)
 	}
-	if !discordapi.Refused(err, discordapi.InvalidForm) || discordapi.Refused(err, discordapi.MissingAccess) {
+	if !discordapi.IsRefused(err, discordapi.InvalidForm) || discordapi.IsRefused(err, discordapi.MissingAccess) {
 		t.Error("Refused does not know the code")
 	}
 }

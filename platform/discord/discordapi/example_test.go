@@ -39,7 +39,7 @@ func Example() {
 
 	_, err = client.Call(context.Background(), rest.GetChannel, []any{"12"}, nil, nil)
 	fmt.Println(err)
-	fmt.Println(discordapi.Refused(err, discordapi.UnknownChannel), discordapi.Undone(err))
+	fmt.Println(discordapi.IsRefused(err, discordapi.UnknownChannel), discordapi.Undone(err))
 	// Output:
 	// general <nil>
 	// GET /channels/{channel.id}: status 404, code 10003: Unknown Channel

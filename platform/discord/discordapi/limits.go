@@ -46,7 +46,7 @@ func (l *limits) name(to target) string {
 	if h := l.hashes[to.call]; h.name != "" {
 		return h.name + " " + to.major
 	}
-	return key(to)
+	return rateKey(to)
 }
 
 // bucket returns the bucket of a call.
@@ -97,7 +97,7 @@ func (l *limits) take(ctx context.Context, to target, waits bool) (b *bucket, wa
 		if err == nil {
 			changed := b.changed
 			l.mu.Unlock()
-			err = sleep(ctx, wait, changed)
+			err = sleepUntil(ctx, wait, changed)
 			l.mu.Lock()
 			waited = l.now().Sub(start)
 		}
@@ -157,7 +157,7 @@ func (l *limits) all(now time.Time) time.Time {
 	if len(l.sent) < globalMost {
 		return l.blocked
 	}
-	return later(l.blocked, l.sent[len(l.sent)-globalMost].Add(time.Second))
+	return laterTime(l.blocked, l.sent[len(l.sent)-globalMost].Add(time.Second))
 }
 
 // done ends a call that take has booked. header is the answer's, nil without one.
@@ -174,14 +174,14 @@ func (l *limits) done(to target, b *bucket, header http.Header, limited *Limited
 	}
 	until := now.Add(limited.Wait)
 	if limited.Global {
-		l.blocked = later(l.blocked, until)
+		l.blocked = laterTime(l.blocked, until)
 		return
 	}
 	shared := l.bucket(to, now)
-	shared.blocked = later(shared.blocked, until)
+	shared.blocked = laterTime(shared.blocked, until)
 }
 
-func later(a, b time.Time) time.Time {
+func laterTime(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}
@@ -234,8 +234,8 @@ func (l *limits) free(to target) (calls, most int) {
 	return min(calls, globalMost-len(l.sent)), most
 }
 
-// sleep waits until a time is over, something has changed, or ctx ends.
-func sleep(ctx context.Context, d time.Duration, changed <-chan struct{}) error {
+// sleepUntil waits until a time is over, something has changed, or ctx ends.
+func sleepUntil(ctx context.Context, d time.Duration, changed <-chan struct{}) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -17,8 +17,8 @@ const (
 	maxRefused   = 10_000 // kept
 )
 
-// stops say which calls must not be made because Discord has refused the like.
-type stops struct {
+// callStops say which calls must not be made because Discord has refused the like.
+type callStops struct {
 	now func() time.Time
 
 	mu      sync.Mutex // guards what follows
@@ -42,7 +42,7 @@ type refusals struct {
 	until  time.Time
 }
 
-func (s *stops) check(to target) error {
+func (s *callStops) check(to target) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.token && to.endpoint.BotAuth {
@@ -52,7 +52,7 @@ func (s *stops) check(to target) error {
 	if wait := s.pause(now); wait > 0 {
 		return &LimitedError{Call: to.call, Wait: wait, Global: true}
 	}
-	if r := s.refused[key(to)]; r != nil && now.Before(r.until) {
+	if r := s.refused[rateKey(to)]; r != nil && now.Before(r.until) {
 		e := r.last
 		e.Again = r.until
 		return &e
@@ -62,10 +62,10 @@ func (s *stops) check(to target) error {
 
 // pause returns for how long no call is made, because too many answers count for the
 // ban.
-func (s *stops) pause(now time.Time) time.Duration {
+func (s *callStops) pause(now time.Time) time.Duration {
 	sum, first := 0, int64(0)
 	for _, f := range s.faults {
-		if f.count == 0 || f.minute <= minute(now)-int64(len(s.faults)) {
+		if f.count == 0 || f.minute <= minuteOf(now)-int64(len(s.faults)) {
 			continue
 		}
 		sum += f.count
@@ -79,17 +79,17 @@ func (s *stops) pause(now time.Time) time.Duration {
 	return time.Unix((first+int64(len(s.faults)))*60, 0).Sub(now)
 }
 
-func minute(t time.Time) int64 { return t.Unix() / 60 }
+func minuteOf(t time.Time) int64 { return t.Unix() / 60 }
 
 // invalid counts an answer that counts for the ban.
-func (s *stops) invalid() {
+func (s *callStops) invalid() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault()
 }
 
-func (s *stops) fault() {
-	m := minute(s.now())
+func (s *callStops) fault() {
+	m := minuteOf(s.now())
 	f := &s.faults[m%int64(len(s.faults))]
 	if f.minute != m {
 		*f = fault{minute: m}
@@ -98,7 +98,7 @@ func (s *stops) fault() {
 }
 
 // unauthorized stops all calls for good.
-func (s *stops) unauthorized() {
+func (s *callStops) unauthorized() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.token = true
@@ -106,21 +106,21 @@ func (s *stops) unauthorized() {
 }
 
 // note keeps a refusal, and reports whether the like is not asked for a while.
-func (s *stops) note(to target, e *Error) (stopped bool) {
+func (s *callStops) note(to target, e *Error) (stopped bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e.Status != http.StatusForbidden {
-		delete(s.refused, key(to))
+		delete(s.refused, rateKey(to))
 		return false
 	}
 	s.fault()
-	r := s.refused[key(to)]
+	r := s.refused[rateKey(to)]
 	if r == nil {
 		if len(s.refused) > maxRefused {
 			clear(s.refused) // what is still refused is found again, at three calls each
 		}
 		r = &refusals{params: to.params}
-		s.refused[key(to)] = r
+		s.refused[rateKey(to)] = r
 	}
 	r.count++
 	r.last = *e
@@ -132,13 +132,13 @@ func (s *stops) note(to target, e *Error) (stopped bool) {
 }
 
 // allowed forgets the refusals of a call that was accepted.
-func (s *stops) allowed(to target) {
+func (s *callStops) allowed(to target) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.refused, key(to))
+	delete(s.refused, rateKey(to))
 }
 
-func key(to target) string { return to.call + " " + to.major }
+func rateKey(to target) string { return to.call + " " + to.major }
 
 // Again lets calls be made again although Discord has refused the like several times:
 // those about a channel, a guild or what else of calls their first parameter says. It

@@ -140,7 +140,7 @@ func TestCallsPauseLongBeforeTheAddressIsBanned(t *testing.T) {
 		start := time.Now()
 		i := 0
 		for ; requests < 5000 && i < 5000; i++ {
-			if _, err := c.Try(t.Context(), rest.GetChannel, []any{fmt.Sprint(i + 1)}, nil, nil); !discordapi.Refused(err, discordapi.MissingAccess) {
+			if _, err := c.Try(t.Context(), rest.GetChannel, []any{fmt.Sprint(i + 1)}, nil, nil); !discordapi.IsRefused(err, discordapi.MissingAccess) {
 				var limited *discordapi.LimitedError
 				if errors.As(err, &limited) && limited.Wait > 2*time.Second {
 					break
@@ -157,7 +157,7 @@ func TestCallsPauseLongBeforeTheAddressIsBanned(t *testing.T) {
 			t.Fatalf("got %v", err)
 		}
 		time.Sleep(limited.Wait)
-		if _, err := c.Call(t.Context(), rest.GetGatewayBot, nil, nil, nil); !discordapi.Refused(err, discordapi.MissingAccess) {
+		if _, err := c.Call(t.Context(), rest.GetGatewayBot, nil, nil, nil); !discordapi.IsRefused(err, discordapi.MissingAccess) {
 			t.Errorf("after the pause: %v", err)
 		}
 	})

@@ -21,7 +21,7 @@ func (r *reader) author(v value, t int, hook string) earshot.Author {
 	switch {
 	case !u.Object():
 		return earshot.Author{}
-	case kind(t) == systemNote, u.Get("system").Bool():
+	case kindOfType(t) == systemNote, u.Get("system").Bool():
 		a.Kind = earshot.System
 	case hook != "":
 		a.Kind, a.ID, a.FullName = earshot.Bot, webhookAuthor(hook, a.Name), ""
@@ -32,9 +32,9 @@ func (r *reader) author(v value, t int, hook string) earshot.Author {
 	return a
 }
 
-// webhook returns the webhook that posted a message. The answer to a command has a
+// webhookOf returns the webhook that posted a message. The answer to a command has a
 // webhook_id too, that of its application, and the bot's user as author.
-func webhook(v value) string {
+func webhookOf(v value) string {
 	t := int(v.Get("type").Int())
 	if v.Get("interaction_metadata").Object() || v.Get("interaction").Object() || t == typeCommand || t == typeMenuCommand {
 		return ""
@@ -83,7 +83,7 @@ type Member struct {
 // ReadMember reads a member object with its user, or a user object. ok is false
 // where raw is neither.
 func ReadMember(raw []byte) (m Member, ok bool) {
-	v, _, err := parse(raw)
+	v, _, err := parseValue(raw)
 	if err != nil || !v.Object() {
 		return Member{}, false
 	}
@@ -103,5 +103,5 @@ func ReadMember(raw []byte) (m Member, ok bool) {
 
 // oneLine makes a name of s: no line breaks, a bounded length.
 func oneLine(s string) string {
-	return tolerant.Cut(strings.Join(strings.Fields(s), " "), maxName)
+	return tolerant.CutRunes(strings.Join(strings.Fields(s), " "), maxName)
 }

@@ -24,7 +24,7 @@ type ChannelInfo struct {
 
 // ReadChannel reads a channel or thread object. ok is false where raw is none.
 func ReadChannel(raw []byte) (c ChannelInfo, ok bool) {
-	v, _, err := parse(raw)
+	v, _, err := parseValue(raw)
 	if err != nil {
 		return ChannelInfo{}, false
 	}
@@ -51,7 +51,7 @@ func channelOf(v value) (ChannelInfo, bool) {
 	if c.Hidden = v.Get("flags").Int()&hiddenChannel != 0 && !c.Thread(); c.Hidden {
 		c.Name, c.Topic = "", ""
 	}
-	c.Messages = messages(v)
+	c.Messages = threadSize(v)
 	c.Last, _ = TimeOf(v.At("last_message_id"))
 	c.Private = c.Type == PrivateThread || c.Type == GroupDM
 	for _, o := range v.Get("permission_overwrites").List {
@@ -92,9 +92,9 @@ const counting earshot.Time = 1_656_633_600_000_000 // 2022-07-01
 
 const maxCounted = 50
 
-// messages returns how many messages a thread has by its object, negative where the
+// threadSize returns how many messages a thread has by its object, negative where the
 // object does not tell or stopped to count.
-func messages(v value) int {
+func threadSize(v value) int {
 	n := v.Get("message_count")
 	begun, _ := TimeOf(v.At("id"))
 	if n.Absent() || n.Int() < 0 || n.Int() > 1<<30 || n.Int() >= maxCounted && begun < counting {

@@ -11,7 +11,7 @@ import (
 // compose gathers what a message says and what it quotes, each piece once and on one
 // side. An app's embeds are its own words; what hangs on a person's message was put
 // there by Discord.
-func (r *reader) compose(m *earshot.Message, v value, p *people) {
+func (r *reader) compose(m *earshot.Message, v value, p *mentionedPeople) {
 	text := v.Get("content")
 	if !text.Absent() && text.Kind != '"' {
 		r.note("content: not a string")
@@ -43,12 +43,12 @@ func (r *reader) compose(m *earshot.Message, v value, p *people) {
 			m.Shared = append(m.Shared, q)
 		}
 	}
-	m.Text = joined(own)
+	m.Text = joinLines(own)
 }
 
-// joined joins pieces of text, one a line, without the empty ones and those that
+// joinLines joins pieces of text, one a line, without the empty ones and those that
 // were said already.
-func joined(list []string) string {
+func joinLines(list []string) string {
 	var b strings.Builder
 	said := map[string]bool{}
 	for _, s := range list {

@@ -72,7 +72,7 @@ func TestForwardsAreQuotedWithoutAnAuthor(t *testing.T) {
 		"attachments":[{"id":"950000000000000001","filename":"a.png","content_type":"image/png","size":7}],"embeds":[{"type":"rich","title":"T","description":"D"}]}}]`)).Message
 	want := earshot.Message{
 		ID: m.ID, Time: m.Time, Author: m.Author,
-		Shared: []earshot.Shared{{Kind: earshot.Forward, Place: "#ops", Time: m.Shared[0].Time, Text: "<@900000000000000009|earshot> is it :blob:?\nT\nD"}},
+		Shared: []earshot.SharedContent{{Kind: earshot.Forward, Place: "#ops", Time: m.Shared[0].Time, Text: "<@900000000000000009|earshot> is it :blob:?\nT\nD"}},
 		Files:  []earshot.File{{ID: "950000000000000001", Name: "a.png", Type: "image/png", Size: 7}},
 	}
 	if diff := cmp.Diff(m, want); diff != "" {
@@ -91,21 +91,21 @@ func TestEmbedsAreTheAppsWordsOrAPreview(t *testing.T) {
 	for name, tt := range map[string]struct {
 		more   string
 		text   string
-		shared []earshot.Shared
+		shared []earshot.SharedContent
 	}{
-		"a preview of a person's link":    {`"content":"https://example.com/a","embeds":[{"type":"article","url":"https://example.com/a","title":"A","description":"B","provider":{"name":"Example"}}]`, "https://example.com/a", []earshot.Shared{{Kind: earshot.Link, Author: "Example", Place: "example.com", Text: "A\nB"}}},
-		"a post that a person links to":   {`"content":"x","embeds":[{"type":"rich","url":"https://social.example/1","author":{"name":"Kim"},"description":"short"}]`, "x", []earshot.Shared{{Kind: earshot.Link, Author: "Kim", Place: "social.example", Text: "short"}}},
+		"a preview of a person's link":    {`"content":"https://example.com/a","embeds":[{"type":"article","url":"https://example.com/a","title":"A","description":"B","provider":{"name":"Example"}}]`, "https://example.com/a", []earshot.SharedContent{{Kind: earshot.Link, Author: "Example", Place: "example.com", Text: "A\nB"}}},
+		"a post that a person links to":   {`"content":"x","embeds":[{"type":"rich","url":"https://social.example/1","author":{"name":"Kim"},"description":"short"}]`, "x", []earshot.SharedContent{{Kind: earshot.Link, Author: "Kim", Place: "social.example", Text: "short"}}},
 		"a picture":                       {`"content":"x","embeds":[{"type":"image","url":"https://example.com/a.png"},{"type":"gifv","url":"https://example.com/b","provider":{"name":"Gifs"}}]`, "x", nil},
-		"an embed without an address":     {`"content":"x","embeds":[{"type":"rich","description":"odd"}]`, "x", []earshot.Shared{{Kind: earshot.AppQuote, Text: "odd"}}},
-		"the same preview twice":          {`"content":"x","embeds":[{"type":"link","url":"https://a.example","title":"A"},{"type":"link","url":"https://a.example","title":"A"}]`, "x", []earshot.Shared{{Kind: earshot.Link, Place: "a.example", Text: "A"}}},
+		"an embed without an address":     {`"content":"x","embeds":[{"type":"rich","description":"odd"}]`, "x", []earshot.SharedContent{{Kind: earshot.AppQuote, Text: "odd"}}},
+		"the same preview twice":          {`"content":"x","embeds":[{"type":"link","url":"https://a.example","title":"A"},{"type":"link","url":"https://a.example","title":"A"}]`, "x", []earshot.SharedContent{{Kind: earshot.Link, Place: "a.example", Text: "A"}}},
 		"an app's embed":                  {bot + `"content":"done","embeds":[{"type":"rich","title":"Build 8","url":"https://ci.example/8","author":{"name":"main"},"description":"green <@900000000000000001>","fields":[{"name":"Time","value":"3 s"},{"name":"","value":"x"}],"footer":{"text":"ci"}}]`, "done\nmain\nBuild 8 <https://ci.example/8>\ngreen <@900000000000000001|Ann>\nTime: 3 s\nx\nci", nil},
-		"a preview of an app's link":      {bot + `"content":"see https://a.example","embeds":[{"type":"link","url":"https://a.example","title":"A"}]`, "see https://a.example", []earshot.Shared{{Kind: earshot.Link, Place: "a.example", Text: "A"}}},
-		"a post that an app links to":     {bot + `"content":"https://s.example/1","embeds":[{"type":"rich","url":"https://s.example/1","provider":{"name":"S"},"description":"short"}]`, "https://s.example/1", []earshot.Shared{{Kind: earshot.Link, Author: "S", Place: "s.example", Text: "short"}}},
+		"a preview of an app's link":      {bot + `"content":"see https://a.example","embeds":[{"type":"link","url":"https://a.example","title":"A"}]`, "see https://a.example", []earshot.SharedContent{{Kind: earshot.Link, Place: "a.example", Text: "A"}}},
+		"a post that an app links to":     {bot + `"content":"https://s.example/1","embeds":[{"type":"rich","url":"https://s.example/1","provider":{"name":"S"},"description":"short"}]`, "https://s.example/1", []earshot.SharedContent{{Kind: earshot.Link, Author: "S", Place: "s.example", Text: "short"}}},
 		"an app's components":             {bot + `"content":"","components":[{"type":17,"components":[{"type":10,"content":"# Report"},{"type":9,"components":[{"type":10,"content":"all <:ok:1>"}]}]}]`, "# Report\nall :ok:", nil},
 		"a sticker":                       {`"content":"","sticker_items":[{"id":"1","name":"wave"}]`, "[sticker: wave]", nil},
 		"a poll":                          {`"content":"so","poll":{"question":{"text":"Lunch?"},"answers":[{"poll_media":{"text":"pizza"}},{"poll_media":{"emoji":{"name":"🍣"}}}],"results":{"answer_counts":[{"id":1,"count":3}]}}`, "so\n[poll: Lunch? · pizza · 🍣]", nil},
 		"an address that would break out": {bot + `"content":"","embeds":[{"type":"rich","title":"T","url":"https://a.example/> x"}]`, "T", nil},
-		"an address that is none":         {`"content":"x","embeds":[{"type":"link","url":"javascript://a","title":"A"}]`, "x", []earshot.Shared{{Kind: earshot.AppQuote, Text: "A"}}},
+		"an address that is none":         {`"content":"x","embeds":[{"type":"link","url":"javascript://a","title":"A"}]`, "x", []earshot.SharedContent{{Kind: earshot.AppQuote, Text: "A"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := decoded(t, post(tt.more)).Message
@@ -138,7 +138,7 @@ func TestNamesMentionNobody(t *testing.T) {
 		"a sticker": {decoded(t, post(`"content":"","sticker_items":[{"name":"`+name+`"}]`)).Message.Text, "[sticker: " + want + "]"},
 		"a poll":    {decoded(t, post(`"content":"","poll":{"question":{"text":"`+name+`"},"answers":[{"poll_media":{"text":"<@1>"}}]}`)).Message.Text, "[poll: " + want + " · &lt;@1>]"},
 		"a thread":  {decoded(t, post(`"type":18,"content":"`+name+`"`)).Message.Text, "started a thread: " + want},
-		"a post":    {Titled(name, "a < b"), want + "\na < b"},
+		"a post":    {PrependTitle(name, "a < b"), want + "\na < b"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: got %q, want %q", what, c.got, c.want)

@@ -31,9 +31,9 @@ type Names struct {
 	OwnRole func(id string) bool
 }
 
-// A Decoded is what one message object says. Message.Thread is never set, because
+// A DecodedMessage is what one message object says. Message.Thread is never set, because
 // the object does not tell: see [Channel.Where].
-type Decoded struct {
+type DecodedMessage struct {
 	Message earshot.Message
 	Channel string // where Discord has it: a channel or a thread
 	Guild   string // "" where the object does not tell, as from the REST API, and in a DM
@@ -49,7 +49,7 @@ type Decoded struct {
 	Whole bool
 	// Referenced is the message that a reply replies to, or that a thread was
 	// started from, where the object contains it. Gone says that it was deleted.
-	Referenced *Decoded
+	Referenced *DecodedMessage
 	Gone       bool
 	// Starter says that the message only stands for the message that its thread was
 	// started from (type 21); it is not stored. Message has only id, time and author.
@@ -76,10 +76,10 @@ const maxText = 256 << 10
 // The error is ErrTooLarge above MaxBytes, ErrSyntax for what is no JSON, and
 // ErrNotMessage (which ErrSyntax is too) for what is no object, has no id, or tells no
 // time in its id or its timestamp. Everything else decodes, if need be with notes.
-func Decode(raw []byte, names Names) (Decoded, error) {
-	v, deep, err := parse(raw)
+func Decode(raw []byte, names Names) (DecodedMessage, error) {
+	v, deep, err := parseValue(raw)
 	if err != nil {
-		return Decoded{}, err
+		return DecodedMessage{}, err
 	}
 	r := &reader{names: names}
 	if deep {
@@ -87,7 +87,7 @@ func Decode(raw []byte, names Names) (Decoded, error) {
 	}
 	d, err := r.decode(v, true)
 	if err != nil {
-		return Decoded{}, err
+		return DecodedMessage{}, err
 	}
 	d.Notes = r.notes
 	return d, nil
@@ -132,21 +132,21 @@ func (r *reader) list(v value, name string) []value {
 
 // decode reads a message object, and with references the message itself that it refers
 // to. Of a message within another Discord tells the reference only.
-func (r *reader) decode(v value, references bool) (Decoded, error) {
+func (r *reader) decode(v value, references bool) (DecodedMessage, error) {
 	if !v.Object() {
-		return Decoded{}, ErrNotMessage
+		return DecodedMessage{}, ErrNotMessage
 	}
 	id := v.At("id")
 	if !isSnowflake(id) {
-		return Decoded{}, fmt.Errorf("%w: it has no id", ErrNotMessage)
+		return DecodedMessage{}, fmt.Errorf("%w: it has no id", ErrNotMessage)
 	}
 	t, ok := timeOf(id, v.At("timestamp"))
 	if !ok {
-		return Decoded{}, fmt.Errorf("%w: it has no time", ErrNotMessage)
+		return DecodedMessage{}, fmt.Errorf("%w: it has no time", ErrNotMessage)
 	}
-	d := Decoded{
+	d := DecodedMessage{
 		Channel: snowflake(v.At("channel_id")), Guild: snowflake(v.At("guild_id")),
-		Type: int(v.Get("type").Int()), Nonce: tolerant.CutBytes(v.At("nonce"), maxID), Webhook: webhook(v),
+		Type: int(v.Get("type").Int()), Nonce: tolerant.CutBytes(v.At("nonce"), maxID), Webhook: webhookOf(v),
 		Whole: v.Get("author").Object() && !v.Get("content").Absent(),
 	}
 	people := r.people(v)
@@ -170,7 +170,7 @@ func (r *reader) decode(v value, references bool) (Decoded, error) {
 		return d, nil
 	}
 	m := &d.Message
-	if kind(d.Type) == systemNote {
+	if kindOfType(d.Type) == systemNote {
 		m.Text = people.stored(r.systemText(v, d.Type))
 	} else {
 		r.compose(m, v, people)
@@ -197,9 +197,9 @@ func (r *reader) edited(v value) earshot.Time {
 }
 
 // reference reads which message a reply replies to.
-func (r *reader) reference(d *Decoded, v value) {
+func (r *reader) reference(d *DecodedMessage, v value) {
 	ref := v.Get("message_reference")
-	if replies(d.Type) && ref.Get("type").Int() == referenceReply {
+	if isReplyType(d.Type) && ref.Get("type").Int() == referenceReply {
 		id, channel := ref.At("message_id"), snowflake(ref.At("channel_id"))
 		switch {
 		case !isSnowflake(id):
@@ -214,7 +214,7 @@ func (r *reader) reference(d *Decoded, v value) {
 
 // referenced reads the message that a reply replies to, or that a thread was started
 // from.
-func (r *reader) referenced(d *Decoded, told value) {
+func (r *reader) referenced(d *DecodedMessage, told value) {
 	if d.Message.ReplyTo == "" && !d.Starter {
 		return
 	}
@@ -232,7 +232,7 @@ func (r *reader) referenced(d *Decoded, told value) {
 }
 
 // thread reads the thread that was started from a message.
-func (r *reader) thread(d *Decoded, v value) {
+func (r *reader) thread(d *DecodedMessage, v value) {
 	c, ok := channelOf(v)
 	if !ok {
 		if v.Object() {

@@ -35,7 +35,7 @@ func post(more string) string {
 		"mentions":[],"mention_roles":[],"attachments":[],"embeds":[]` + more + `}`
 }
 
-func decoded(t *testing.T, raw string) Decoded {
+func decoded(t *testing.T, raw string) DecodedMessage {
 	t.Helper()
 	d, err := Decode([]byte(raw), guild)
 	if err != nil {
@@ -46,7 +46,7 @@ func decoded(t *testing.T, raw string) Decoded {
 
 func TestAMessageIsDecoded(t *testing.T) {
 	d := decoded(t, post(`"guild_id":"600000000000000001","member":{"nick":null,"roles":["700000000000000001"]},"nonce":"abc"`))
-	want := Decoded{
+	want := DecodedMessage{
 		Message: earshot.Message{
 			ID: "1100000000000000000", Time: d.Message.Time, Text: "hi",
 			Author: earshot.Author{ID: "900000000000000001", Name: "Ann W", FullName: "ann.w", Kind: earshot.Human},

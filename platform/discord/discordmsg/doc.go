@@ -1,13 +1,13 @@
 // Package discordmsg decodes Discord's JSON into messages: what the gateway
 // delivers, what the REST API shows, and the files of DiscordChatExporter.
 //
-// Start with [Decode], which takes one message object, and [Decoded], which says what
+// Start with [Decode], which takes one message object, and [DecodedMessage], which says what
 // it was; [Names] look up what messages leave out, and [Channel.Where] says where a
-// message is kept. [ReadDeleted], [ReadReaction], [ReadChannel] and [ReadMember] read
+// message is kept. [ReadDeleteEvent], [ReadReaction], [ReadChannel] and [ReadMember] read
 // other events; [Stamp] gives the id and time of a message that cannot be read.
 //
 // Every field is read by itself: a malformed one is left out and named in
-// [Decoded.Notes], and the rest of the message is kept. Message.Text has the author's
+// [DecodedMessage.Notes], and the rest of the message is kept. Message.Text has the author's
 // own words, with mentions as <@id|name>, channels as <#id|name> and the server's
 // emoji as :name:. Message.Shared has what the message quotes: forwards and previews.
 //

@@ -2,8 +2,8 @@ package discordmsg
 
 import "github.com/earshot-ai/earshot"
 
-// A Deleted is an event about deleted messages, which carries nothing but ids.
-type Deleted struct {
+// A DeleteEvent is an event about deleted messages, which carries nothing but ids.
+type DeleteEvent struct {
 	IDs     []earshot.MessageID
 	Channel string // Discord's: a channel or a thread
 	Guild   string
@@ -12,14 +12,14 @@ type Deleted struct {
 // maxDeleted is how many ids of a bulk deletion are read; Discord sends 100 at most.
 const maxDeleted = 1000
 
-// ReadDeleted reads MESSAGE_DELETE and MESSAGE_DELETE_BULK. ok is false where raw
+// ReadDeleteEvent reads MESSAGE_DELETE and MESSAGE_DELETE_BULK. ok is false where raw
 // tells no message.
-func ReadDeleted(raw []byte) (d Deleted, ok bool) {
-	v, _, err := parse(raw)
+func ReadDeleteEvent(raw []byte) (d DeleteEvent, ok bool) {
+	v, _, err := parseValue(raw)
 	if err != nil {
-		return Deleted{}, false
+		return DeleteEvent{}, false
 	}
-	d = Deleted{Channel: snowflake(v.At("channel_id")), Guild: snowflake(v.At("guild_id"))}
+	d = DeleteEvent{Channel: snowflake(v.At("channel_id")), Guild: snowflake(v.At("guild_id"))}
 	ids := v.Get("ids").List
 	if id := v.Get("id"); !id.Absent() {
 		ids = append([]value{id}, ids...)
@@ -41,7 +41,7 @@ func Tombstone(id earshot.MessageID) earshot.Message {
 // Stamp returns only the id and the time of a message, also where [Decode] fails on
 // the rest. ok is false where it has no usable id.
 func Stamp(raw []byte) (id earshot.MessageID, t earshot.Time, ok bool) {
-	v, _, err := parse(raw)
+	v, _, err := parseValue(raw)
 	s := v.At("id")
 	if err != nil || !isSnowflake(s) {
 		return "", 0, false

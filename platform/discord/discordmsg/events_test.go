@@ -21,7 +21,7 @@ func TestDeletionsCarryIdsAndStandWhereTheMessageStood(t *testing.T) {
 		"what is broken": {`{"id":`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, ok := ReadDeleted([]byte(tt.raw))
+			d, ok := ReadDeleteEvent([]byte(tt.raw))
 			if ok != (tt.want != nil) {
 				t.Fatalf("ok is %t", ok)
 			}

@@ -21,7 +21,7 @@ type ExportHeader struct {
 // ReadExportHeader reads an object with the guild and the channel of such a file. ok
 // is false where raw has none.
 func ReadExportHeader(raw []byte) (h ExportHeader, ok bool) {
-	v, _, err := parse(raw)
+	v, _, err := parseValue(raw)
 	if err != nil {
 		return ExportHeader{}, false
 	}
@@ -31,7 +31,7 @@ func ReadExportHeader(raw []byte) (h ExportHeader, ok bool) {
 	if !g.Object() || h.Channel.ID == "" {
 		return ExportHeader{}, false
 	}
-	h.Channel.Type = numbered(exportChannelTypes, c.At("type"), GuildText)
+	h.Channel.Type = numberOf(exportChannelTypes, c.At("type"), GuildText)
 	if h.Guild = snowflake(g.At("id")); strings.Trim(h.Guild, "0") == "" || h.Channel.Type == DM || h.Channel.Type == GroupDM {
 		h.Guild = "" // direct messages have the guild 0
 	}
@@ -55,8 +55,8 @@ var exportChannelTypes = map[string]int{
 	"GuildForum": GuildForum, "GuildMedia": GuildMedia,
 }
 
-// numbered returns the number of a name, a number as it is, and of others the default.
-func numbered(names map[string]int, s string, otherwise int) int {
+// numberOf returns the number of a name, a number as it is, and of others the default.
+func numberOf(names map[string]int, s string, otherwise int) int {
 	if t, ok := names[s]; ok {
 		return t
 	}
@@ -81,22 +81,22 @@ var exportTypes = map[string]int{
 // of reactions and the looks of embeds are left out.
 //
 // A starter (Decoded.Starter) whose text the file has gives it as Referenced.
-func DecodeExport(raw []byte, h ExportHeader, names Names) (Decoded, error) {
-	v, deep, err := parse(raw)
+func DecodeExport(raw []byte, h ExportHeader, names Names) (DecodedMessage, error) {
+	v, deep, err := parseValue(raw)
 	if err != nil {
-		return Decoded{}, err
+		return DecodedMessage{}, err
 	}
 	if !v.Object() {
-		return Decoded{}, ErrNotMessage
+		return DecodedMessage{}, ErrNotMessage
 	}
 	r := &reader{names: names}
 	if deep {
 		r.note("nested too deep")
 	}
-	t := numbered(exportTypes, v.At("type"), typeDefault)
+	t := numberOf(exportTypes, v.At("type"), typeDefault)
 	d, err := r.decode(r.fromExport(v, h, t), true)
 	if err != nil {
-		return Decoded{}, err
+		return DecodedMessage{}, err
 	}
 	labels := exportLabels(v)
 	d.Message.Text = withMentions(d.Message.Text, labels)
@@ -112,7 +112,7 @@ func DecodeExport(raw []byte, h ExportHeader, names Names) (Decoded, error) {
 
 // exportedStarter takes what a thread's starter has been given of the message that
 // it stands for.
-func (r *reader) exportedStarter(d *Decoded, v value, names Names) {
+func (r *reader) exportedStarter(d *DecodedMessage, v value, names Names) {
 	id := v.Get("reference").At("messageId")
 	if !isSnowflake(id) || strings.TrimSpace(v.At("content")) == "" {
 		return
@@ -120,16 +120,16 @@ func (r *reader) exportedStarter(d *Decoded, v value, names Names) {
 	m := d.Message
 	m.ID, m.Edited = earshot.MessageID(id), 0
 	m.Time, _ = timeOf(id, v.At("timestamp"))
-	p := &people{names: names, known: map[string]string{}}
+	p := &mentionedPeople{names: names, known: map[string]string{}}
 	m.Text = withMentions(r.bounded(strings.TrimSpace(p.stored(v.At("content"))), "content"), exportLabels(v))
-	d.Referenced = &Decoded{Message: m, Channel: snowflake(v.Get("reference").At("channelId")), Guild: d.Guild, Whole: true}
+	d.Referenced = &DecodedMessage{Message: m, Channel: snowflake(v.Get("reference").At("channelId")), Guild: d.Guild, Whole: true}
 }
 
 func object(members ...member) value    { return value{Kind: '{', Members: members} }
 func text(s string) value               { return value{Kind: '"', Text: s} }
 func number(n int) value                { return value{Kind: '0', Text: strconv.Itoa(n)} }
 func field(name string, v value) member { return member{Name: name, Value: v} }
-func renamed(v value, of ...string) value { // of: Discord's name, the export's name
+func renameFields(v value, of ...string) value { // of: Discord's name, the export's name
 	out := value{Kind: '{'}
 	for i := 0; i < len(of); i += 2 {
 		if x := v.Get(of[i+1]); !x.Absent() {
@@ -139,9 +139,9 @@ func renamed(v value, of ...string) value { // of: Discord's name, the export's 
 	return out
 }
 
-// each makes a list of objects with other names. What is no list, and what is no
+// mapList makes a list of objects with other names. What is no list, and what is no
 // object, stays as it is, to be noted.
-func each(l value, make func(value) value) value {
+func mapList(l value, make func(value) value) value {
 	if !l.Array() {
 		return l
 	}
@@ -157,12 +157,12 @@ func each(l value, make func(value) value) value {
 
 // fromExport writes a message of a file as Discord would have.
 func (r *reader) fromExport(v value, h ExportHeader, t int) value {
-	out := renamed(v, "id", "id", "timestamp", "timestamp", "edited_timestamp", "timestampEdited", "poll", "poll")
+	out := renameFields(v, "id", "id", "timestamp", "timestamp", "edited_timestamp", "timestampEdited", "poll", "poll")
 	out.Members = append(out.Members,
 		field("type", number(t)), field("channel_id", text(h.Channel.ID)), field("guild_id", text(h.Guild)),
 		field("content", exportContent(v, t)), field("author", exportUser(v.Get("author"))),
-		field("member", renamed(v.Get("author"), "nick", "nickname")),
-		field("mentions", each(v.Get("mentions"), exportUser)),
+		field("member", renameFields(v.Get("author"), "nick", "nickname")),
+		field("mentions", mapList(v.Get("mentions"), exportUser)),
 		field("reactions", v.Get("reactions")))
 	out.Members = append(out.Members, exportBody(v)...)
 	if a := v.Get("author"); a.Get("isBot").Bool() && strings.Trim(a.At("discriminator"), "0") == "" {
@@ -180,12 +180,12 @@ func (r *reader) fromExport(v value, h ExportHeader, t int) value {
 	if forwarded := v.Get("forwardedMessage"); ref.At("type") == "Forward" || forwarded.Object() {
 		kind = referenceForward
 		if forwarded.Object() {
-			m := renamed(forwarded, "content", "content", "timestamp", "timestamp", "edited_timestamp", "timestampEdited")
+			m := renameFields(forwarded, "content", "content", "timestamp", "timestamp", "edited_timestamp", "timestampEdited")
 			m.Members = append(m.Members, exportBody(forwarded)...)
 			out.Members = append(out.Members, field("message_snapshots", value{Kind: '[', List: []value{object(field("message", m))}}))
 		}
 	}
-	x := renamed(ref, "message_id", "messageId", "channel_id", "channelId", "guild_id", "guildId")
+	x := renameFields(ref, "message_id", "messageId", "channel_id", "channelId", "guild_id", "guildId")
 	x.Members = append(x.Members, field("type", number(kind)))
 	out.Members = append(out.Members, field("message_reference", x))
 	return out
@@ -194,8 +194,8 @@ func (r *reader) fromExport(v value, h ExportHeader, t int) value {
 // exportBody is what a message and a forwarded message both have.
 func exportBody(v value) []member {
 	return []member{
-		field("attachments", each(v.Get("attachments"), func(f value) value {
-			x := renamed(f, "id", "id", "filename", "fileName", "size", "fileSizeBytes")
+		field("attachments", mapList(v.Get("attachments"), func(f value) value {
+			x := renameFields(f, "id", "id", "filename", "fileName", "size", "fileSizeBytes")
 			if t := mediaType(f.At("fileName")); t != "" {
 				x.Members = append(x.Members, field("content_type", text(t)))
 			}
@@ -211,8 +211,8 @@ func exportUser(u value) value {
 	if !u.Object() {
 		return u
 	}
-	out := renamed(u, "id", "id", "username", "name", "bot", "isBot")
-	out.Members = append(out.Members, field("member", renamed(u, "nick", "nickname")))
+	out := renameFields(u, "id", "id", "username", "name", "bot", "isBot")
+	out.Members = append(out.Members, field("member", renameFields(u, "nick", "nickname")))
 	return out
 }
 

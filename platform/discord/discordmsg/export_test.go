@@ -20,7 +20,7 @@ func exported(more string) string {
 		"attachments":[],"embeds":[],"stickers":[],"reactions":[],"mentions":[],"inlineEmojis":[]` + more + `}`
 }
 
-func exportDecoded(t *testing.T, raw string) Decoded {
+func exportDecoded(t *testing.T, raw string) DecodedMessage {
 	t.Helper()
 	d, err := DecodeExport([]byte(raw), general, guild)
 	if err != nil {

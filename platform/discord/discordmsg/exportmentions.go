@@ -38,7 +38,7 @@ func withMentions(s string, labels []mentionLabel) string {
 			b.WriteByte('@')
 			continue
 		}
-		b.WriteString("<@" + l.id + labelled(l.name) + ">")
+		b.WriteString("<@" + l.id + formatLabel(l.name) + ">")
 		s = s[len(l.name):]
 	}
 	return b.String() + s

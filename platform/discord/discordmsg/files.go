@@ -21,7 +21,7 @@ func (r *reader) files(out []earshot.File, v value, path string) []earshot.File 
 			r.note(at + ": no id")
 			continue
 		}
-		x := earshot.File{ID: earshot.ArtifactID(id), Name: cmp.Or(oneLine(f.At("filename")), id), Type: tolerant.Cut(oneLine(f.At("content_type")), maxLabel)}
+		x := earshot.File{ID: earshot.ArtifactID(id), Name: cmp.Or(oneLine(f.At("filename")), id), Type: tolerant.CutRunes(oneLine(f.At("content_type")), maxLabel)}
 		x.Size = max(0, f.Get("size").Int())
 		if !slices.ContainsFunc(out, func(f earshot.File) bool { return f.ID == x.ID }) {
 			out = append(out, x)
@@ -38,7 +38,7 @@ func (r *reader) stickers(v value) []string {
 	}
 	var out []string
 	for _, s := range list {
-		if name := literal(oneLine(s.At("name"))); name != "" && r.more() {
+		if name := escapeMarkup(oneLine(s.At("name"))); name != "" && r.more() {
 			out = append(out, "[sticker: "+name+"]")
 		}
 	}
@@ -59,5 +59,5 @@ func (r *reader) poll(v value) []string {
 			line += " · " + s
 		}
 	}
-	return []string{"[poll: " + literal(line) + "]"}
+	return []string{"[poll: " + escapeMarkup(line) + "]"}
 }

@@ -38,9 +38,9 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for what, decode := range map[string]func() (Decoded, error){
-			"live":   func() (Decoded, error) { return Decode(raw, guild) },
-			"export": func() (Decoded, error) { return DecodeExport(raw, general, guild) },
+		for what, decode := range map[string]func() (DecodedMessage, error){
+			"live":   func() (DecodedMessage, error) { return Decode(raw, guild) },
+			"export": func() (DecodedMessage, error) { return DecodeExport(raw, general, guild) },
 		} {
 			d, err := decode()
 			again, errAgain := decode()
@@ -51,7 +51,7 @@ func FuzzDecode(f *testing.F) {
 				storable(t, d)
 			}
 		}
-		_, _ = ReadDeleted(raw)
+		_, _ = ReadDeleteEvent(raw)
 		_, _ = ReadReaction(raw)
 		_, _ = ReadMember(raw)
 		_, _ = ReadChannel(raw)
@@ -61,7 +61,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 // storable fails where a store, or who shows it, could not take what was decoded.
-func storable(t *testing.T, d Decoded) {
+func storable(t *testing.T, d DecodedMessage) {
 	t.Helper()
 	m := d.Message
 	texts := []string{m.Text, string(m.ID), string(m.ReplyTo), string(m.Author.ID), m.Author.Name, m.Author.FullName, d.Nonce, d.Channel, d.Guild, d.ThreadName}
@@ -110,7 +110,7 @@ func TestNaughtyNamesAndTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := string(b)
-		for _, d := range []Decoded{
+		for _, d := range []DecodedMessage{
 			decoded(t, post(`"content":`+q+`,"member":{"nick":`+q+`},"attachments":[{"id":"1","filename":`+q+`}],"sticker_items":[{"name":`+q+`}]`)),
 			exportDecoded(t, exported(`"content":`+q+`,"mentions":[{"id":"1","nickname":`+q+`}],"author":{"id":"1","nickname":`+q+`}`)),
 			decoded(t, post(`"content":"<@1> <#1>","mentions":[{"id":"1","global_name":`+q+`}]`)),

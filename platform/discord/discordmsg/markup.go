@@ -20,17 +20,17 @@ const maxLabel = 80
 // Formatting).
 var markup = regexp.MustCompile(`<(?:@!?([0-9]{1,20})|@&([0-9]{1,20})|#([0-9]{1,20})|a?:([A-Za-z0-9_~]{1,64}):[0-9]{1,20}|t:(-?[0-9]{1,13})(?::([tTdDfFsSR]))?|/([^<>:\n]{1,100}):[0-9]{1,20})>`)
 
-// people are those whom a message names, with their names, and whom its text
+// mentionedPeople are those whom a message names, with their names, and whom its text
 // mentions.
-type people struct {
+type mentionedPeople struct {
 	names Names
 	known map[string]string
 	told  []earshot.AuthorID
 }
 
 // people reads the users that a message lists as mentioned.
-func (r *reader) people(v value) *people {
-	p := &people{names: r.names, known: map[string]string{}}
+func (r *reader) people(v value) *mentionedPeople {
+	p := &mentionedPeople{names: r.names, known: map[string]string{}}
 	for _, u := range r.list(v, "mentions") {
 		if a := r.user(u, u.Get("member")); a.ID != "" && r.more() {
 			p.known[string(a.ID)] = a.Name
@@ -40,7 +40,7 @@ func (r *reader) people(v value) *people {
 }
 
 // mention adds an id to those that are mentioned.
-func (p *people) mention(id string) {
+func (p *mentionedPeople) mention(id string) {
 	if !slices.Contains(p.told, earshot.AuthorID(id)) && len(p.told) < maxElements {
 		p.told = append(p.told, earshot.AuthorID(id))
 	}
@@ -48,7 +48,7 @@ func (p *people) mention(id string) {
 
 // mentions returns whom a message mentions: in its text, and those whom Discord lists
 // beside it, such as the author of the message that it replies to.
-func (p *people) mentions(v value) []earshot.AuthorID {
+func (p *mentionedPeople) mentions(v value) []earshot.AuthorID {
 	for _, u := range v.Get("mentions").List {
 		if id := snowflake(u.At("id")); id != "" && p.known[id] != "" {
 			p.mention(id)
@@ -63,18 +63,18 @@ func (p *people) mentions(v value) []earshot.AuthorID {
 }
 
 // own reports whether a role is the bot's own.
-func (p *people) own(role string) bool {
+func (p *mentionedPeople) own(role string) bool {
 	return p.names.Self != "" && p.names.OwnRole != nil && isSnowflake(role) && p.names.OwnRole(role)
 }
 
 // stored turns a text in Discord's form into the form that is kept, and remembers
 // whom it mentions.
-func (p *people) stored(s string) string { return p.rewrite(s, true) }
+func (p *mentionedPeople) stored(s string) string { return p.rewrite(s, true) }
 
 // quoted does the same for what a message quotes: nobody is mentioned by that.
-func (p *people) quoted(s string) string { return p.rewrite(s, false) }
+func (p *mentionedPeople) quoted(s string) string { return p.rewrite(s, false) }
 
-func (p *people) rewrite(s string, mention bool) string {
+func (p *mentionedPeople) rewrite(s string, mention bool) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return s
 	}
@@ -90,7 +90,7 @@ func (p *people) rewrite(s string, mention bool) string {
 		rest := s[at:min(len(s), at+160)]
 		found := markup.FindStringSubmatchIndex(rest)
 		if found == nil || found[0] != 0 {
-			if opens(s[at+1:]) {
+			if opensMention(s[at+1:]) {
 				b.WriteString("&lt;")
 			} else {
 				b.WriteByte('<')
@@ -111,22 +111,22 @@ func (p *people) rewrite(s string, mention bool) string {
 }
 
 // span resolves one span of markup, whose parts are the groups of the pattern.
-func (p *people) span(group func(int) string, all string, mention bool) string {
+func (p *mentionedPeople) span(group func(int) string, all string, mention bool) string {
 	if id := group(1); id != "" {
 		if mention {
 			p.mention(id)
 		}
-		return "<@" + id + labelled(p.user(id)) + ">"
+		return "<@" + id + formatLabel(p.user(id)) + ">"
 	}
 	if id := group(2); id != "" {
 		name := ""
 		if p.names.Role != nil {
-			name = label(p.names.Role(id))
+			name = cleanLabel(p.names.Role(id))
 		}
 		switch {
 		case p.own(id) && mention:
 			p.mention(p.names.Self)
-			return "<@" + p.names.Self + labelled(cmp.Or(p.user(p.names.Self), name)) + ">"
+			return "<@" + p.names.Self + formatLabel(cmp.Or(p.user(p.names.Self), name)) + ">"
 		case name != "":
 			return "@" + strings.TrimPrefix(name, "@")
 		}
@@ -137,19 +137,19 @@ func (p *people) span(group func(int) string, all string, mention bool) string {
 		if p.names.Channel != nil {
 			name = p.names.Channel(id)
 		}
-		return "<#" + id + labelled(name) + ">"
+		return "<#" + id + formatLabel(name) + ">"
 	}
 	if name := group(4); name != "" {
 		return ":" + name + ":"
 	}
 	if seconds := group(5); seconds != "" {
-		return moment(seconds, group(6), all)
+		return formatMoment(seconds, group(6), all)
 	}
 	return "/" + group(7)
 }
 
 // user returns the name of a user, or "".
-func (p *people) user(id string) string {
+func (p *mentionedPeople) user(id string) string {
 	if name := p.known[id]; name != "" {
 		return name
 	}
@@ -159,9 +159,9 @@ func (p *people) user(id string) string {
 	return ""
 }
 
-// moment writes a time of Discord's markup, which every reader sees in a zone of
+// formatMoment writes a time of Discord's markup, which every reader sees in a zone of
 // their own, in UTC. R, "in two hours", is a time too: it says nothing later.
-func moment(seconds, style, all string) string {
+func formatMoment(seconds, style, all string) string {
 	var n int64
 	for _, c := range strings.TrimPrefix(seconds, "-") {
 		n = n*10 + int64(c-'0')
@@ -179,9 +179,9 @@ func moment(seconds, style, all string) string {
 	return t.Format("2006-01-02 15:04 UTC")
 }
 
-// opens reports whether s, after a literal <, would be read as a mention. Characters
+// opensMention reports whether s, after a literal <, would be read as a mention. Characters
 // that a reader does not see do not hide one: who shows the text may remove them.
-func opens(s string) bool {
+func opensMention(s string) bool {
 	for _, r := range s {
 		if r == '@' {
 			return true
@@ -193,15 +193,15 @@ func opens(s string) bool {
 	return false
 }
 
-// literal returns a name, in which Discord shows markup as it is written, in the form
+// escapeMarkup returns a name, in which Discord shows markup as it is written, in the form
 // that is kept: it mentions nobody.
-func literal(s string) string {
+func escapeMarkup(s string) string {
 	if strings.IndexByte(s, '<') < 0 {
 		return s
 	}
 	var b strings.Builder
 	for i := range len(s) {
-		if s[i] == '<' && opens(s[i+1:]) {
+		if s[i] == '<' && opensMention(s[i+1:]) {
 			b.WriteString("&lt;")
 		} else {
 			b.WriteByte(s[i])
@@ -210,18 +210,18 @@ func literal(s string) string {
 	return b.String()
 }
 
-// labelled writes a label after its bar, or nothing.
-func labelled(s string) string {
-	if s = label(s); s == "" {
+// formatLabel writes a label after its bar, or nothing.
+func formatLabel(s string) string {
+	if s = cleanLabel(s); s == "" {
 		return ""
 	}
 	return "|" + s
 }
 
-// label makes a label of a name: it cannot close its span or open another.
-func label(s string) string {
+// cleanLabel makes a label of a name: it cannot close its span or open another.
+func cleanLabel(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("<>|", r)
 	}), " ")
-	return tolerant.Cut(s, maxLabel)
+	return tolerant.CutRunes(s, maxLabel)
 }

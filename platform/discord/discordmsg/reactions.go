@@ -28,7 +28,7 @@ type Reaction struct {
 // ReadReaction reads MESSAGE_REACTION_ADD, _REMOVE, _REMOVE_ALL and _REMOVE_EMOJI. ok
 // is false where raw tells no message.
 func ReadReaction(raw []byte) (x Reaction, ok bool) {
-	v, _, err := parse(raw)
+	v, _, err := parseValue(raw)
 	if err != nil {
 		return Reaction{}, false
 	}

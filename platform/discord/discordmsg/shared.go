@@ -26,7 +26,7 @@ func ownEmbed(e value, said string) bool {
 
 // embed returns what an embed says, line by line, in Discord's markup.
 func (r *reader) embed(e value) []string {
-	out := []string{oneLine(e.Get("author").At("name")), title(e), e.At("description")}
+	out := []string{oneLine(e.Get("author").At("name")), embedTitle(e), e.At("description")}
 	for _, f := range r.list(e, "fields") {
 		if !r.more() {
 			break
@@ -40,10 +40,10 @@ func (r *reader) embed(e value) []string {
 	return append(out, e.Get("footer").At("text"))
 }
 
-// title is an embed's title with its link.
-func title(e value) string {
+// embedTitle returns an embed's title with its link.
+func embedTitle(e value) string {
 	t, url := oneLine(e.At("title")), e.At("url")
-	if t == "" || host(url) == "" || strings.ContainsAny(url, "<>| \n\t") {
+	if t == "" || hostOf(url) == "" || strings.ContainsAny(url, "<>| \n\t") {
 		return t
 	}
 	return t + " <" + url + ">"
@@ -51,8 +51,8 @@ func title(e value) string {
 
 // preview reads an embed that Discord made of a link. ok is false where it shows no
 // words: the name of a page's site alone is none.
-func (r *reader) preview(e value, p *people) (earshot.Shared, bool) {
-	q := earshot.Shared{Kind: earshot.Link, Place: host(e.At("url")), Author: oneLine(e.Get("author").At("name"))}
+func (r *reader) preview(e value, p *mentionedPeople) (earshot.SharedContent, bool) {
+	q := earshot.SharedContent{Kind: earshot.Link, Place: hostOf(e.At("url")), Author: oneLine(e.Get("author").At("name"))}
 	if q.Place == "" {
 		q.Kind = earshot.AppQuote
 	}
@@ -67,13 +67,13 @@ func (r *reader) preview(e value, p *people) (earshot.Shared, bool) {
 		}
 		lines = append(lines, strings.TrimSpace(oneLine(f.At("name"))+": "+f.At("value")))
 	}
-	q.Text = r.bounded(p.quoted(joined(lines)), "embeds")
+	q.Text = r.bounded(p.quoted(joinLines(lines)), "embeds")
 	return q, q.Text != ""
 }
 
 // forwards reads the snapshots of a forwarded message. Discord vouches for place and
 // time, and does not tell who wrote it (Discord's documentation, Message Snapshot).
-func (r *reader) forwards(m *earshot.Message, v value, p *people) {
+func (r *reader) forwards(m *earshot.Message, v value, p *mentionedPeople) {
 	ref := v.Get("message_reference")
 	if ref.Get("type").Int() != referenceForward {
 		return
@@ -103,7 +103,7 @@ func (r *reader) forwards(m *earshot.Message, v value, p *people) {
 }
 
 // snapshot reads a forwarded message. Its embeds are quoted with it.
-func (r *reader) snapshot(s value) earshot.Shared {
+func (r *reader) snapshot(s value) earshot.SharedContent {
 	p := r.people(s)
 	lines := append([]string{s.At("content")}, r.components(s)...)
 	lines = append(lines, r.stickers(s)...)
@@ -113,13 +113,13 @@ func (r *reader) snapshot(s value) earshot.Shared {
 		}
 		lines = append(lines, r.embed(e)...)
 	}
-	q := earshot.Shared{Kind: earshot.Forward, Text: r.bounded(p.quoted(joined(lines)), "message_snapshots")}
+	q := earshot.SharedContent{Kind: earshot.Forward, Text: r.bounded(p.quoted(joinLines(lines)), "message_snapshots")}
 	q.Time, _ = earshot.ParseTime(s.At("timestamp"))
 	return q
 }
 
-// host returns the host of a web address, or "".
-func host(url string) string {
+// hostOf returns the host of a web address, or "".
+func hostOf(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok || scheme != "http" && scheme != "https" {
 		return ""

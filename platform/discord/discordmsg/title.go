@@ -6,11 +6,11 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// Titled returns the text of a forum post's first message below the post's title,
+// PrependTitle returns the text of a forum post's first message below the post's title,
 // which Discord has as the thread's name and which often holds the question. Every
 // source of messages uses it, the import too, so that all tell the same text.
-func Titled(title, text string) string {
-	title = literal(strings.Join(strings.Fields(title), " "))
+func PrependTitle(title, text string) string {
+	title = escapeMarkup(strings.Join(strings.Fields(title), " "))
 	switch {
 	case title == "", text == title, strings.HasPrefix(text, title+"\n"):
 		return text
@@ -29,7 +29,7 @@ const atOnce = 5_000_000
 // also tells it of a thread that was started from an old message, which has that
 // message's id and so is not of the same moment; there the message stays a note. It
 // stays one too where nothing tells the name.
-func (r *reader) begun(d *Decoded, v value) bool {
+func (r *reader) begun(d *DecodedMessage, v value) bool {
 	id := snowflake(v.Get("message_reference").At("channel_id"))
 	began, ok := TimeOf(id)
 	if d.Type != typeThreadCreated || !ok || id == d.Channel || max(began, d.Message.Time)-min(began, d.Message.Time) > atOnce {
@@ -43,6 +43,6 @@ func (r *reader) begun(d *Decoded, v value) bool {
 	if name == "" {
 		return false
 	}
-	d.Message = earshot.Message{ID: d.Begun, Time: began, Author: r.author(v, typeDefault, d.Webhook), Text: Titled(name, "")}
+	d.Message = earshot.Message{ID: d.Begun, Time: began, Author: r.author(v, typeDefault, d.Webhook), Text: PrependTitle(name, "")}
 	return true
 }

@@ -18,10 +18,10 @@ func TestTitled(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := discordmsg.Titled(c.title, c.text); got != c.want {
+			if got := discordmsg.PrependTitle(c.title, c.text); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			if twice := discordmsg.Titled(c.title, discordmsg.Titled(c.title, c.text)); twice != c.want {
+			if twice := discordmsg.PrependTitle(c.title, discordmsg.PrependTitle(c.title, c.text)); twice != c.want {
 				t.Errorf("twice: got %q, want %q", twice, c.want)
 			}
 		})

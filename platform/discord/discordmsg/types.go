@@ -38,18 +38,18 @@ const (
 	systemNote                    // Discord notes what happened
 )
 
-// kind returns what a type of message is. What Discord adds later is talk, so that
+// kindOfType returns what a type of message is. What Discord adds later is talk, so that
 // it is shown rather than lost.
-func kind(t int) messageKind {
+func kindOfType(t int) messageKind {
 	if _, ok := notes[t]; ok {
 		return systemNote
 	}
 	return talk
 }
 
-// replies reports whether the reference of a type is a reply's. A pin and a poll's
+// isReplyType reports whether the reference of a type is a reply's. A pin and a poll's
 // result refer to messages too.
-func replies(t int) bool {
+func isReplyType(t int) bool {
 	return t == typeReply || t == typeCommand || t == typeMenuCommand
 }
 
@@ -112,9 +112,9 @@ func (r *reader) systemText(v value, t int) string {
 			told = "<@" + who + ">"
 		}
 	case typePollResult:
-		told = literal(r.pollResult(v))
+		told = escapeMarkup(r.pollResult(v))
 	default: // names
-		told = literal(told)
+		told = escapeMarkup(told)
 	}
 	line := notes[t]
 	if told == "" {

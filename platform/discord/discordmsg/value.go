@@ -13,7 +13,7 @@ type (
 	member = tolerant.Member
 )
 
-// parse reads one JSON value. The error is ErrTooLarge or ErrSyntax, with the place.
-func parse(raw []byte) (v value, deep bool, err error) {
+// parseValue reads one JSON value. The error is ErrTooLarge or ErrSyntax, with the place.
+func parseValue(raw []byte) (v value, deep bool, err error) {
 	return tolerant.ParseAs(raw, ErrTooLarge, ErrSyntax)
 }

@@ -16,9 +16,9 @@ var (
 	language  = regexp.MustCompile(`^[A-Za-z0-9_+.#-]{1,40}(?: |$)`)
 )
 
-// blocks writes a text line by line. aligned says that a table's columns stand under
+// formatBlocks writes a text line by line. aligned says that a table's columns stand under
 // one another.
-func blocks(source string, aligned bool) string {
+func formatBlocks(source string, aligned bool) string {
 	lines := strings.Split(strings.ReplaceAll(source, "\r\n", "\n"), "\n")
 	var out []string
 	for i := 0; i < len(lines); {
@@ -38,7 +38,7 @@ func blocks(source string, aligned bool) string {
 			i++
 			continue
 		}
-		out = append(out, line(lines[i]))
+		out = append(out, formatLine(lines[i]))
 		i++
 	}
 	return strings.Join(out, "\n")
@@ -50,10 +50,10 @@ func isText(s string) bool {
 	return s != "" && !strings.ContainsAny(s[:1], "#>-*+|`~=")
 }
 
-// line writes a line that is no code.
-func line(s string) string {
+// formatLine writes a line that is no code.
+func formatLine(s string) string {
 	if m := heading.FindStringSubmatch(s); m != nil {
-		title := strings.ReplaceAll(inline(m[1]), "**", "")
+		title := strings.ReplaceAll(formatInline(m[1]), "**", "")
 		if title == "" {
 			return ""
 		}
@@ -78,7 +78,7 @@ func line(s string) string {
 	if strings.HasSuffix(s, `\`) && !strings.HasSuffix(s, `\\`) { // the end of a line, in Markdown
 		s = s[:len(s)-1]
 	}
-	return inline(s)
+	return formatInline(s)
 }
 
 // A fence is the line that opens a block of code.
@@ -134,16 +134,16 @@ func (f fence) write(lines []string) []string {
 		return ' '
 	}, f.prefix)
 	if rest := strings.TrimSpace(f.info[len(name):]); rest != "" {
-		out = append(out, next+unticked(rest))
+		out = append(out, next+splitTicks(rest))
 	}
 	for _, s := range lines {
-		out = append(out, unticked(s))
+		out = append(out, splitTicks(s))
 	}
 	return append(out, next+"```")
 }
 
-// unticked takes runs of ticks apart that would end a block of code.
-func unticked(s string) string {
+// splitTicks takes runs of ticks apart that would end a block of code.
+func splitTicks(s string) string {
 	for strings.Contains(s, "```") {
 		s = strings.ReplaceAll(s, "```", "`"+unseen+"`"+unseen+"`")
 	}

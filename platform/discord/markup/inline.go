@@ -13,30 +13,30 @@ var (
 	addressed = regexp.MustCompile(`(?i)://|\bwww\.|[\p{L}\p{N}]\.\p{L}{2,}`)
 )
 
-// inline writes what stands in one line, but for its code.
-func inline(s string) string {
+// formatInline writes what stands in one line, but for its code.
+func formatInline(s string) string {
 	if !strings.ContainsAny(s, "[_") {
 		return s
 	}
 	var b strings.Builder
 	for at := 0; at < len(s); {
 		from, to := codeSpan(s[at:])
-		b.WriteString(prose(s[at : at+from]))
+		b.WriteString(formatProse(s[at : at+from]))
 		b.WriteString(s[at+from : at+to])
 		at += to
 	}
 	return b.String()
 }
 
-// prose writes a text without code.
-func prose(s string) string {
-	s = linked.ReplaceAllStringFunc(s, link)
+// formatProse writes a text without code.
+func formatProse(s string) string {
+	s = linked.ReplaceAllStringFunc(s, formatLink)
 	return strong.ReplaceAllString(s, "$1**$2**$3") // two underscores underline, on Discord
 }
 
-// link writes a link so that its words hide no other address, and a picture as a link.
+// formatLink writes a link so that its words hide no other address, and a picture as a link.
 // Discord shows links to pages under words, and others as they were typed.
-func link(s string) string {
+func formatLink(s string) string {
 	m := linked.FindStringSubmatch(s)
 	words, target := strings.TrimSpace(m[2]), m[3]
 	page := strings.HasPrefix(target, "https://") || strings.HasPrefix(target, "http://")
@@ -63,13 +63,13 @@ func codeSpan(s string) (from, to int) {
 			i++
 			continue
 		}
-		n := ticks(s[i:])
+		n := countTicks(s[i:])
 		for j := i + n; j < len(s); {
 			if s[j] != '`' {
 				j++
 				continue
 			}
-			k := ticks(s[j:])
+			k := countTicks(s[j:])
 			if k == n {
 				return i, j + k
 			}
@@ -80,5 +80,5 @@ func codeSpan(s string) (from, to int) {
 	return len(s), len(s)
 }
 
-// ticks returns how many ticks s begins with.
-func ticks(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
+// countTicks returns how many ticks s begins with.
+func countTicks(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }

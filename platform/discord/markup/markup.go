@@ -18,22 +18,22 @@ const MaxText = 2000
 func Write(source string) string {
 	source = strings.ToValidUTF8(source, "\uFFFD")
 	for _, aligned := range [...]bool{true, false} {
-		if out := defuse(blocks(source, aligned)); fits(out) {
+		if out := defuse(formatBlocks(source, aligned)); fitsMessage(out) {
 			return out
 		}
 	}
-	if out := defuse(source); fits(out) {
+	if out := defuse(source); fitsMessage(out) {
 		return out
 	}
-	return cut(withoutMentions(source))
+	return cutText(withoutMentions(source))
 }
 
-func fits(s string) bool { return utf8.RuneCountInString(s) <= MaxText }
+func fitsMessage(s string) bool { return utf8.RuneCountInString(s) <= MaxText }
 
-// cut cuts a text to MaxText characters, where it can not within what a reader sees as
+// cutText cuts a text to MaxText characters, where it can not within what a reader sees as
 // one.
-func cut(s string) string {
-	if fits(s) {
+func cutText(s string) string {
+	if fitsMessage(s) {
 		return s
 	}
 	end, n := 0, 0

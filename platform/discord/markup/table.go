@@ -15,7 +15,7 @@ func tableLength(lines []string) int {
 	if len(lines) < 2 || !strings.Contains(lines[0], "|") || !strings.Contains(lines[1], "-") {
 		return 0
 	}
-	head, under := cells(lines[0]), cells(lines[1])
+	head, under := splitCells(lines[0]), splitCells(lines[1])
 	if len(head) != len(under) || len(head) == 1 && !strings.Contains(lines[1], "|") {
 		return 0
 	}
@@ -31,8 +31,8 @@ func tableLength(lines []string) int {
 	return n
 }
 
-// cells splits a line of a table. A bar after a backslash is text.
-func cells(s string) []string {
+// splitCells splits a line of a table. A bar after a backslash is text.
+func splitCells(s string) []string {
 	s = strings.TrimSpace(s)
 	s = strings.TrimPrefix(s, "|")
 	if strings.HasSuffix(s, "|") && !strings.HasSuffix(s, `\|`) {
@@ -61,9 +61,9 @@ func writeTable(lines []string, aligned bool) []string {
 		if i == 1 {
 			continue
 		}
-		row := cells(s)
+		row := splitCells(s)
 		for c := range row {
-			row[c] = plain(row[c])
+			row[c] = plainCell(row[c])
 			if c == len(widths) {
 				widths = append(widths, 0)
 			}
@@ -83,7 +83,7 @@ func writeTable(lines []string, aligned bool) []string {
 				b.WriteString(strings.Repeat(" ", widths[c]-uniseg.StringWidth(s)))
 			}
 		}
-		out = append(out, unticked(strings.TrimRight(b.String(), " ")))
+		out = append(out, splitTicks(strings.TrimRight(b.String(), " ")))
 	}
 	return append(out, "```")
 }
@@ -93,8 +93,8 @@ var (
 	escape = regexp.MustCompile(`\\([^0-9A-Za-z\s])`)
 )
 
-// plain is a cell's text without marks, which code does not show.
-func plain(s string) string {
+// plainCell returns a cell's text without marks, which code does not show.
+func plainCell(s string) string {
 	s = linked.ReplaceAllStringFunc(s, func(s string) string {
 		m := linked.FindStringSubmatch(s)
 		if m[2] == "" || m[2] == m[3] {

@@ -11,20 +11,20 @@ import (
 // ErrPanic is returned in place of a panic in the handling of an event.
 var ErrPanic = errors.New("the event was not taken: a panic")
 
-// Do handles an event. Where that panics it returns [ErrPanic], and logs the place and
+// HandleEvent handles an event. Where that panics it returns [ErrPanic], and logs the place and
 // the facts. The panic's value may contain a message: it is not logged.
-func Do(log *slog.Logger, handle func() error, facts ...any) (err error) {
+func HandleEvent(log *slog.Logger, handle func() error, facts ...any) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			log.Error("an event panicked", append(facts, "at", place(debug.Stack()))...)
+			log.Error("an event panicked", append(facts, "at", panicPlace(debug.Stack()))...)
 			err = ErrPanic
 		}
 	}()
 	return handle()
 }
 
-// place returns the first function of a stack that is this module's, below the panic.
-func place(stack []byte) string {
+// panicPlace returns the first function of a stack that is this module's, below the panic.
+func panicPlace(stack []byte) string {
 	past := false
 	for l := range strings.SplitSeq(string(stack), "\n") {
 		past = past || strings.HasPrefix(l, "panic(")

@@ -29,21 +29,21 @@ func (p *Problems) Add(format string, args ...any) {
 
 // API checks the URL of an API, such as form.
 func (p *Problems) API(at, form string) {
-	if u, err := url.Parse(at); err != nil || !absolute(u, "https", "http") || u.RawQuery != "" {
+	if u, err := url.Parse(at); err != nil || !isAbsoluteURL(u, "https", "http") || u.RawQuery != "" {
 		p.Add("the API URL is not of the form %s", form)
 	}
 }
 
 // Gateway checks the URL of a socket, such as form; "" is none.
 func (p *Problems) Gateway(at, form string) {
-	if u, err := url.Parse(at); at != "" && (err != nil || !absolute(u, "wss", "ws")) {
+	if u, err := url.Parse(at); at != "" && (err != nil || !isAbsoluteURL(u, "wss", "ws")) {
 		p.Add("the gateway URL is not of the form %s", form)
 	}
 }
 
-// absolute reports whether a URL has a host and one of the schemes, and neither a user
+// isAbsoluteURL reports whether a URL has a host and one of the schemes, and neither a user
 // nor a fragment.
-func absolute(u *url.URL, schemes ...string) bool {
+func isAbsoluteURL(u *url.URL, schemes ...string) bool {
 	return u.Host != "" && slices.Contains(schemes, u.Scheme) && u.User == nil && u.Fragment == ""
 }
 

@@ -47,8 +47,8 @@ func CutBytes(s string, n int) string {
 	return s[:n]
 }
 
-// Cut shortens s to at most n characters.
-func Cut(s string, n int) string {
+// CutRunes shortens s to at most n characters.
+func CutRunes(s string, n int) string {
 	for i := range s {
 		if n == 0 {
 			return s[:i]

@@ -1,5 +1,5 @@
 // Package whoami remembers in a store who a bot is, so that it can work while its
-// platform does not say so. Start with [Memory]; [Asked] tells errors of the platform
+// platform does not say so. Start with [Memory]; [FailureCause] tells errors of the platform
 // from those of the store.
 package whoami
 
@@ -89,12 +89,12 @@ type askError struct{ error }
 // Unwrap returns the error of the call.
 func (e *askError) Unwrap() error { return e.error }
 
-// Failed marks the error of a question to the platform.
-func Failed(err error) error { return &askError{err} }
+// MarkFailed marks the error of a question to the platform.
+func MarkFailed(err error) error { return &askError{err} }
 
-// Asked returns the error that [Failed] has marked in err. ok is false where err did not
+// FailureCause returns the error that [MarkFailed] has marked in err. ok is false where err did not
 // come from asking the platform, as one of the store.
-func Asked(err error) (ok bool, cause error) {
+func FailureCause(err error) (ok bool, cause error) {
 	var asked *askError
 	if !errors.As(err, &asked) {
 		return false, nil

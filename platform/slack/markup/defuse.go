@@ -33,7 +33,7 @@ func defuse(text string, code [][2]int, ask earshot.AuthorID) string {
 			code = code[1:]
 		}
 		prose := len(code) == 0 || i < code[0][0]
-		r, n := spelled(text[i:])
+		r, n := decodeSpelling(text[i:])
 		switch {
 		case isOpener(r):
 			if prose && ask != "" && text[i] == '<' && strings.HasPrefix(text[i:], mention) {
@@ -41,7 +41,7 @@ func defuse(text string, code [][2]int, ask earshot.AuthorID) string {
 				i += len(mention)
 				continue
 			}
-			if out, length := link(text[i:]); prose && length > 0 {
+			if out, length := parseLink(text[i:]); prose && length > 0 {
 				b.WriteString(out)
 				i += length
 				continue
@@ -51,11 +51,11 @@ func defuse(text string, code [][2]int, ask earshot.AuthorID) string {
 				open = "&lt;"
 			}
 			b.WriteString(open)
-			if next, _ := seen(text[i+n:]); isMarker(next) || !prose && address(text[i+n:]) {
+			if next, _ := nextVisible(text[i+n:]); isMarker(next) || !prose && isAddress(text[i+n:]) {
 				b.WriteByte(' ')
 			}
 		case isAt(r):
-			if skip := everybody(text[i+n:]); skip >= 0 {
+			if skip := matchEverybody(text[i+n:]); skip >= 0 {
 				n += skip // the word stays, as a word
 				break
 			}
@@ -68,18 +68,18 @@ func defuse(text string, code [][2]int, ask earshot.AuthorID) string {
 	return b.String()
 }
 
-// spelled returns the character that the start of s stands for, and how many
+// decodeSpelling returns the character that the start of s stands for, and how many
 // bytes spell it: an entity, an entity of an entity, or one after a backslash.
-func spelled(s string) (rune, int) {
+func decodeSpelling(s string) (rune, int) {
 	switch {
 	case s[0] == '\\' && len(s) > 1 && s[1] < utf8.RuneSelf && (unicode.IsPunct(rune(s[1])) || unicode.IsSymbol(rune(s[1]))):
-		r, n := spelled(s[1:])
+		r, n := decodeSpelling(s[1:])
 		if s[1] == '\\' {
 			return '\\', 2
 		}
 		return r, n + 1
 	case s[0] == '&':
-		return entity(s)
+		return decodeEntity(s)
 	}
 	return utf8.DecodeRuneInString(s)
 }
@@ -88,9 +88,9 @@ func spelled(s string) (rune, int) {
 // they are written within others.
 var entities = regexp.MustCompile(`^&(?:(?i:amp);?){0,32}(#[0-9]{1,8}|#[xX][0-9a-fA-F]{1,8}|[a-zA-Z][a-zA-Z0-9]{1,31});?`)
 
-// entity reads an entity at the start of s, &amp;lt; as what it is when it is
+// decodeEntity reads an entity at the start of s, &amp;lt; as what it is when it is
 // resolved twice.
-func entity(s string) (rune, int) {
+func decodeEntity(s string) (rune, int) {
 	at := entities.FindStringSubmatchIndex(s)
 	if at == nil {
 		return '&', 1
@@ -105,11 +105,11 @@ func entity(s string) (rune, int) {
 	return '&', 1
 }
 
-// seen returns the next character of s that a reader sees, and where it stands.
-func seen(s string) (rune, int) {
+// nextVisible returns the next character of s that a reader sees, and where it stands.
+func nextVisible(s string) (rune, int) {
 	for i := 0; i < len(s); {
-		r, n := spelled(s[i:])
-		if !unseen(r) {
+		r, n := decodeSpelling(s[i:])
+		if !isUnseen(r) {
 			return r, i
 		}
 		i += n
@@ -117,25 +117,25 @@ func seen(s string) (rune, int) {
 	return 0, len(s)
 }
 
-// everybody reports whether s, after an @, begins with a name for everybody:
+// matchEverybody reports whether s, after an @, begins with a name for everybody:
 // how many bytes of further @ stand before the name, or -1.
-func everybody(s string) int {
+func matchEverybody(s string) int {
 	at := 0
 	for at < len(s) {
-		r, i := seen(s[at:])
+		r, i := nextVisible(s[at:])
 		if !isAt(r) {
 			break
 		}
-		_, n := spelled(s[at+i:])
+		_, n := decodeSpelling(s[at+i:])
 		at += i + n
 	}
 	word := ""
 	for rest := s[at:]; rest != "" && len(word) < len("everyone"); {
-		r, n := spelled(rest)
+		r, n := decodeSpelling(rest)
 		rest = rest[n:]
 		if unicode.IsLetter(r) {
 			word += strings.ToLower(string(r))
-		} else if !unseen(r) {
+		} else if !isUnseen(r) {
 			break
 		}
 	}
@@ -147,12 +147,12 @@ func everybody(s string) int {
 	return -1
 }
 
-// link reads a link in Slack's or in Markdown's angle brackets at the start of
+// parseLink reads a link in Slack's or in Markdown's angle brackets at the start of
 // s and returns it in a form that both read alike, or 0 where there is none.
 // Which addresses may stay live is decided before.
-func link(s string) (string, int) {
+func parseLink(s string) (string, int) {
 	end := strings.IndexAny(s[1:], "<>\n")
-	if s[0] != '<' || end < 0 || s[1+end] != '>' || !address(s[1:]) {
+	if s[0] != '<' || end < 0 || s[1+end] != '>' || !isAddress(s[1:]) {
 		return "", 0
 	}
 	target, label, _ := strings.Cut(s[1:1+end], "|")
@@ -166,8 +166,8 @@ func link(s string) (string, int) {
 	return "[" + label + "](" + strings.NewReplacer("(", "%28", ")", "%29").Replace(target) + ")", end + 2
 }
 
-// address reports whether s begins as the target of a link does.
-func address(s string) bool {
+// isAddress reports whether s begins as the target of a link does.
+func isAddress(s string) bool {
 	for _, scheme := range [...]string{"https://", "http://", "mailto:", "tel:", "slack://", "ftp://", "sms:"} {
 		if len(s) >= len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) {
 			return true
@@ -176,8 +176,8 @@ func address(s string) bool {
 	return false
 }
 
-// unseen reports whether a reader does not see a character by itself.
-func unseen(r rune) bool { return r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Mn) }
+// isUnseen reports whether a reader does not see a character by itself.
+func isUnseen(r rune) bool { return r != '\n' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Mn) }
 
 func isOpener(r rune) bool { return r == '<' || r == '＜' || r == '﹤' }
 func isMarker(r rune) bool { return strings.ContainsRune("@!#＠！＃﹫", r) && r != 0 }

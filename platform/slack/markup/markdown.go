@@ -55,7 +55,7 @@ type Body struct {
 // who is answered, and ask only where the text mentions it as <@id>.
 func Write(source string, ask earshot.AuthorID) Body {
 	source = strings.ToValidUTF8(source, "\uFFFD")
-	safe := defuse(source, code(source), ask)
+	safe := defuse(source, codeRanges(source), ask)
 	b := Body{Markdown: safe, Mrkdwn: mrkdwn(safe, ask)}
 	if utf8.RuneCountInString(b.Markdown) <= maxMarkdown && utf8.RuneCountInString(b.Mrkdwn) <= maxMrkdwn {
 		return b
@@ -78,9 +78,9 @@ func Write(source string, ask earshot.AuthorID) Body {
 
 var alike = strings.NewReplacer("<", "‹", "＜", "‹", "﹤", "‹", ">", "›", "&", "＆")
 
-// code returns where there is code in a Markdown text, as byte offsets, in
+// codeRanges returns where there is code in a Markdown text, as byte offsets, in
 // order.
-func code(source string) [][2]int {
+func codeRanges(source string) [][2]int {
 	if !strings.ContainsAny(source, "`~\t ") {
 		return nil
 	}

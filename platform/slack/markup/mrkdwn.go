@@ -179,7 +179,7 @@ func (w *writer) marked(mark string, n ast.Node) string {
 
 // link writes a link to an address that may stay live; another is text.
 func (w *writer) link(target, label string) string {
-	if w.table || !address(target) || strings.ContainsAny(target, " \t\n<>|`") {
+	if w.table || !isAddress(target) || strings.ContainsAny(target, " \t\n<>|`") {
 		if label == "" || label == target {
 			return escape(target)
 		}

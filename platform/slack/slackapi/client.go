@@ -70,7 +70,7 @@ type Options struct {
 type Client struct {
 	o     Options
 	http  *http.Client
-	pace  pace
+	pace  callPacer
 	reach reach.Reach
 	calls tally.Calls
 
@@ -84,7 +84,7 @@ func New(o Options) *Client {
 	settings.Outside(&o.HTTP, &o.Now, &o.Jitter, &o.Log)
 	return &Client{
 		o: o, http: settings.SameHost(o.HTTP), calls: tally.Calls{Platform: earshot.Slack},
-		pace: pace{
+		pace: callPacer{
 			distributed: o.Distributed, now: o.Now, jitter: o.Jitter,
 			rates: map[string]*methodRate{}, tickets: map[string]time.Time{}, sharing: newSharing(o),
 		},
@@ -153,7 +153,7 @@ func mayPass(err error) bool {
 const forever = time.Duration(1<<63 - 1)
 
 // wait holds a call back until its limit allows it, for at most so long. See
-// [pace.take] for the ticket.
+// [callPacer.take] for the ticket.
 func (c *Client) wait(ctx context.Context, method string, args url.Values, most time.Duration, ticket string) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		most = min(most, time.Until(deadline))
@@ -249,7 +249,7 @@ func (c *Client) answer(method string, args url.Values, token secret.Secret, r *
 	case head.Error == "ratelimited" || head.Error == "rate_limited":
 		return nil, c.limited(r.Context(), method, args, w.Header)
 	}
-	return nil, &Error{Method: method, Code: Word(head.Error, "_"), Needed: Word(head.Needed, ":._,- "), Provided: Word(head.Provided, ":._,- ")}
+	return nil, &Error{Method: method, Code: SafeWord(head.Error, "_"), Needed: SafeWord(head.Needed, ":._,- "), Provided: SafeWord(head.Provided, ":._,- ")}
 }
 
 // limited blocks further calls after a 429, for as long as Slack says.
@@ -263,10 +263,10 @@ func (c *Client) limited(ctx context.Context, method string, args url.Values, h 
 	return &LimitedError{Method: method, After: after}
 }
 
-// Word returns s where it consists of lower-case letters, digits and marks, as
+// SafeWord returns s where it consists of lower-case letters, digits and marks, as
 // Slack's codes and scopes do, and "unknown" otherwise: nothing else of an answer
 // gets into an error or a log, tokens least of all.
-func Word(s, marks string) string {
+func SafeWord(s, marks string) string {
 	for _, r := range s {
 		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune(marks, r) {
 			return "unknown"

@@ -72,8 +72,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s: the server answered with status %d", e.Method, e.Status)
 }
 
-// Refused reports whether err is an [*Error] with one of the codes.
-func Refused(err error, codes ...string) bool {
+// IsRefused reports whether err is an [*Error] with one of the codes.
+func IsRefused(err error, codes ...string) bool {
 	var api *Error
 	return errors.As(err, &api) && slices.Contains(codes, api.Code)
 }

@@ -14,34 +14,34 @@ const (
 	StopStream     = "chat.stopStream"
 )
 
-// A tier is how often a method is called. Slack's own limits (docs.slack.dev, Rate
+// A rateTier is how often a method is called. Slack's own limits (docs.slack.dev, Rate
 // limits) are a little higher, so that a call waits here rather than being
 // refused there.
-type tier struct {
+type rateTier struct {
 	perMinute float64
 	burst     int // 0: all of the minute's calls may come at once
 }
 
 var (
-	tier2 = tier{15, 5}
-	tier3 = tier{40, 10}
-	tier4 = tier{90, 20}
+	tier2 = rateTier{15, 5}
+	tier3 = rateTier{40, 10}
+	tier4 = rateTier{90, 20}
 	// The calls that give answers their final text may all come at the beginning
 	// of a minute, so that many people who ask at once are answered at once:
 	// "rate limit windows are per minute" (docs.slack.dev, Rate limits). Reads have
 	// a small burst and a steady rate instead, because a turn waits for a read
 	// only for seconds.
-	updates = tier{45, 0} // chat.update, of tier 3
-	streams = tier{18, 0} // chat.startStream and chat.stopStream, of tier 2
+	updates = rateTier{45, 0} // chat.update, of tier 3
+	streams = rateTier{18, 0} // chat.startStream and chat.stopStream, of tier 2
 	// posting is about one message a second and channel, the burst included.
-	posting = tier{57, 2}
+	posting = rateTier{57, 2}
 	// slowest is for history, with commercially distributed apps outside the
 	// Marketplace.
-	slowest = tier{1, 1}
+	slowest = rateTier{1, 1}
 )
 
 // tiers has the tiers of the methods that Earshot calls. Others have tier 2.
-var tiers = map[string]tier{
+var tiers = map[string]rateTier{
 	OpenConnection:       tier3,
 	"usergroups.list":    tier2,
 	StartStream:          streams,

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A pace delays calls so that no rate limit is exceeded. Each method has a rate,
+// A callPacer delays calls so that no rate limit is exceeded. Each method has a rate,
 // and posts have one for each channel. It is safe for concurrent use.
-type pace struct {
+type callPacer struct {
 	distributed bool
 	now         func() time.Time
 	jitter      func(most time.Duration) time.Duration
@@ -21,7 +21,7 @@ type pace struct {
 	rates   map[string]*methodRate
 	tickets map[string]time.Time // the moments that are kept for calls that could not wait
 	drained time.Time            // when idle rates were last dropped
-	sharing *sharing             // nil: this process is alone
+	sharing *sharedRates         // nil: this process is alone
 }
 
 // A limiter says when calls may be made. It is not safe for
@@ -38,14 +38,14 @@ type limiter interface {
 // A methodRate is what is counted together: the calls of a method, or the posts in
 // a channel. A call waits for every one of its limiters.
 type methodRate struct {
-	tier    tier
+	tier    rateTier
 	limits  []limiter
 	shared  *bookings // also one of limits; nil while the rate is not shared
 	blocked time.Time // by an answer of 429, until then
 	used    time.Time
 }
 
-func newRate(t tier) *methodRate {
+func newRate(t rateTier) *methodRate {
 	if t.burst == 0 {
 		return &methodRate{tier: t, limits: []limiter{&window{most: int(t.perMinute)}}}
 	}
@@ -97,14 +97,14 @@ const (
 	ticketLife = time.Minute      // a moment that is not used for that long is lost
 )
 
-func (p *pace) rate(method string, args url.Values, now time.Time) *methodRate {
+func (p *callPacer) rate(method string, args url.Values, now time.Time) *methodRate {
 	key, t := method, tiers[method]
 	switch {
 	case method == Post:
 		key, t = method+" "+args.Get("channel"), posting
 	case p.distributed && (method == History || method == Replies):
 		t = slowest
-	case t == tier{}:
+	case t == rateTier{}:
 		t = tier2
 	}
 	if now.Sub(p.drained) > rateIdle {
@@ -134,7 +134,7 @@ func (p *pace) rate(method string, args url.Values, now time.Time) *methodRate {
 // moment is booked for it all the same, and the call gets it when it is tried
 // again with the same ticket: otherwise calls that come later would overtake it.
 // Where the rate is shared, take may wait a second for the store.
-func (p *pace) take(ctx context.Context, method string, args url.Values, most time.Duration, ticket string) (wait time.Duration, ok bool) {
+func (p *callPacer) take(ctx context.Context, method string, args url.Values, most time.Duration, ticket string) (wait time.Duration, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.provide(ctx, method, args, most, ticket)
@@ -160,14 +160,14 @@ func (p *pace) take(ctx context.Context, method string, args url.Values, most ti
 }
 
 // kept returns the moment that is kept for a ticket.
-func (p *pace) kept(ticket string, now time.Time) (at time.Time, ok bool) {
+func (p *callPacer) kept(ticket string, now time.Time) (at time.Time, ok bool) {
 	at, ok = p.tickets[ticket]
 	return at, ok && now.Sub(at) < ticketLife
 }
 
 // free returns how many calls of a method could be made now, and how many after
 // a pause.
-func (p *pace) free(method string, args url.Values, now time.Time) (calls, most int) {
+func (p *callPacer) free(method string, args url.Values, now time.Time) (calls, most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.rate(method, args, now).free(now)
@@ -175,7 +175,7 @@ func (p *pace) free(method string, args url.Values, now time.Time) (calls, most 
 
 // block records an answer of 429 and returns after what time calls go on: Slack's
 // own time and some jitter, so that not all go on at the same moment.
-func (p *pace) block(ctx context.Context, method string, args url.Values, after time.Duration) time.Duration {
+func (p *callPacer) block(ctx context.Context, method string, args url.Values, after time.Duration) time.Duration {
 	after += p.jitter(500*time.Millisecond + after/10)
 	p.mu.Lock()
 	defer p.mu.Unlock()

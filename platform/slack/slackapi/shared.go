@@ -34,8 +34,8 @@ const (
 	lately = 10 * time.Second // calls are counted for that long
 )
 
-// A sharing is what all rates of a process share. pace.mu guards it.
-type sharing struct {
+// A sharedRates is what all rates of a process share. pace.mu guards it.
+type sharedRates struct {
 	rates Rates
 	log   *slog.Logger
 
@@ -45,18 +45,18 @@ type sharing struct {
 }
 
 // newSharing returns nil where rates are not shared.
-func newSharing(o Options) *sharing {
+func newSharing(o Options) *sharedRates {
 	if o.Rates == nil {
 		return nil
 	}
-	return &sharing{rates: o.Rates, log: o.Log}
+	return &sharedRates{rates: o.Rates, log: o.Log}
 }
 
 // ready reports whether rates can be shared.
-func (s *sharing) ready() bool { return s != nil && s.app != "" }
+func (s *sharedRates) ready() bool { return s != nil && s.app != "" }
 
 // shareAs sets whose rates they are. Before it nothing is shared.
-func (p *pace) shareAs(app string) {
+func (p *callPacer) shareAs(app string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.sharing != nil {
@@ -65,7 +65,7 @@ func (p *pace) shareAs(app string) {
 }
 
 // note records whether the store booked, and logs where that has changed.
-func (s *sharing) note(err error, now time.Time) {
+func (s *sharedRates) note(err error, now time.Time) {
 	if err != nil {
 		s.retry = now.Add(bookAgain)
 	}
@@ -84,7 +84,7 @@ func (s *sharing) note(err error, now time.Time) {
 // limiter.
 // pace.mu guards them.
 type bookings struct {
-	of   *sharing
+	of   *sharedRates
 	key  string
 	rate earshot.Rate
 
@@ -97,7 +97,7 @@ type bookings struct {
 
 // bookings returns the shared bookings of a rate. The store knows no windows: a
 // fifth of one may be called at once, and the rest comes steadily.
-func (s *sharing) bookings(key string, t tier) *bookings {
+func (s *sharedRates) bookings(key string, t rateTier) *bookings {
 	if t.burst == 0 {
 		t.burst = int(t.perMinute) / 5
 		t.perMinute -= float64(t.burst)
@@ -176,7 +176,7 @@ func (b *bookings) likely(now time.Time, most time.Duration) int {
 
 // provide books moments where a call of a shared rate would find none. p.mu is
 // held by the caller, and released while the store works.
-func (p *pace) provide(ctx context.Context, method string, args url.Values, most time.Duration, ticket string) {
+func (p *callPacer) provide(ctx context.Context, method string, args url.Values, most time.Duration, ticket string) {
 	recalled := ticket == ""
 	for p.sharing.ready() && ctx.Err() == nil {
 		now := p.now()
@@ -202,7 +202,7 @@ func (p *pace) provide(ctx context.Context, method string, args url.Values, most
 }
 
 // book asks the store for moments, unless another call does so or has done.
-func (p *pace) book(ctx context.Context, b *bookings, most time.Duration) {
+func (p *callPacer) book(ctx context.Context, b *bookings, most time.Duration) {
 	b.waiting++
 	defer func() { b.waiting-- }()
 	p.mu.Unlock()
@@ -236,7 +236,7 @@ func (p *pace) book(ctx context.Context, b *bookings, most time.Duration) {
 
 // blockAll blocks the calls of all processes after an answer of 429. p.mu is held by the
 // caller, and released while the store works.
-func (p *pace) blockAll(ctx context.Context, b *bookings, until time.Time) {
+func (p *callPacer) blockAll(ctx context.Context, b *bookings, until time.Time) {
 	for len(b.at) > 0 && b.at[0].Before(until) {
 		b.at = b.at[1:]
 	}
@@ -249,7 +249,7 @@ func (p *pace) blockAll(ctx context.Context, b *bookings, until time.Time) {
 
 // write lets p.mu go and writes to the store, for [bookTime] at most. An error
 // that is the store's is noted.
-func (p *pace) write(ctx context.Context, s *sharing, do func(context.Context) error) error {
+func (p *callPacer) write(ctx context.Context, s *sharedRates, do func(context.Context) error) error {
 	p.mu.Unlock()
 	short, cancel := context.WithTimeout(ctx, bookTime)
 	err := do(short)

@@ -16,14 +16,14 @@ import (
 // ticketRate makes a key hold a moment: what is booked begins at it.
 var ticketRate = earshot.Rate{Every: time.Microsecond, Burst: 1}
 
-func (s *sharing) ticket(ticket string) string {
+func (s *sharedRates) ticket(ticket string) string {
 	sum := sha256.Sum256([]byte(ticket)) // it can be longer than a key
 	return "slack " + s.app + " ticket " + hex.EncodeToString(sum[:16])
 }
 
 // remember stores the moment that is kept for a ticket. p.mu is held by the
 // caller, and released while the store works.
-func (p *pace) remember(ctx context.Context, ticket string, at time.Time) {
+func (p *callPacer) remember(ctx context.Context, ticket string, at time.Time) {
 	key := p.sharing.ticket(ticket)
 	// Without it the answer waits again where another replica posts it.
 	_ = p.write(ctx, p.sharing, func(ctx context.Context) error {
@@ -33,7 +33,7 @@ func (p *pace) remember(ctx context.Context, ticket string, at time.Time) {
 
 // recall takes over the moment that another process has stored for a ticket.
 // p.mu is held by the caller, and released while the store works.
-func (p *pace) recall(ctx context.Context, ticket string) {
+func (p *callPacer) recall(ctx context.Context, ticket string) {
 	key, lost := p.sharing.ticket(ticket), earshot.TimeOf(p.now().Add(-ticketLife))
 	var got earshot.Booking
 	err := p.write(ctx, p.sharing, func(ctx context.Context) (err error) {

@@ -132,7 +132,7 @@ func authorID(s string) earshot.AuthorID {
 
 // oneLine makes a name of s: no line breaks, no entities, a bounded length.
 func oneLine(s string) string {
-	return tolerant.Cut(strings.Join(strings.Fields(plain(s)), " "), 2*maxLabel)
+	return tolerant.CutRunes(strings.Join(strings.Fields(plain(s)), " "), 2*maxLabel)
 }
 
 // firstLine returns the first of the names that is not empty on one line.

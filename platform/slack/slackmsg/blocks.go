@@ -63,9 +63,9 @@ func plainly(texts ...string) []paragraph {
 	return out
 }
 
-// written joins paragraphs, one a line. Those of a block of unknown type stand
+// joinParagraphs joins paragraphs, one a line. Those of a block of unknown type stand
 // together in a mark that names the type.
-func written(list []paragraph) string {
+func joinParagraphs(list []paragraph) string {
 	var lines []string
 	for i := 0; i < len(list); {
 		kind := list[i].kind

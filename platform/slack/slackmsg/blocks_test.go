@@ -93,7 +93,7 @@ func TestAPersonsTableStaysWhole(t *testing.T) {
 func TestAForeignBlockOfAPersonsMessageIsQuoted(t *testing.T) {
 	t.Parallel()
 	const call = `"blocks":[{"type":"call","call_id":"R1","call":{"v1":{"id":"R1","name":"Standup","join_url":"https://x.io/j","channels":[]}}}]`
-	want := []earshot.Shared{{Kind: earshot.AppQuote, Text: "[block call: Standup]"}}
+	want := []earshot.SharedContent{{Kind: earshot.AppQuote, Text: "[block call: Standup]"}}
 	for _, text := range []string{"", "join me"} {
 		m := decode(t, `{"type":"message","ts":"1700000000.000100","user":"U1","text":"`+text+`",`+call+`}`).Message
 		if m.Text != text || !slices.Equal(m.Shared, want) {

@@ -7,24 +7,24 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// composed is a message in two parts: in Slack's form what its author or its
+// composedMessage is a message in two parts: in Slack's form what its author or its
 // bot wrote, and in the stored form what it quotes.
-type composed struct {
+type composedMessage struct {
 	own    string
-	shared []quoted
+	shared []quotedContent
 }
 
 // compose gathers a message from text, blocks and attachments, each piece once
 // and on one side. kind is its author's: of a bot the attachments are its own
 // words, of anybody else they are quoted.
-func (r *reader) compose(m value, kind earshot.AuthorKind) composed {
+func (r *reader) compose(m value, kind earshot.AuthorKind) composedMessage {
 	text := m.At("text")
 	if t := m.Get("text"); !t.Absent() && t.Kind != '"' {
 		r.note("text: not a string")
 		text = object(t)
 	}
 	typed := person(m)
-	c := composed{own: text}
+	c := composedMessage{own: text}
 	if blocks := m.Get("blocks"); typed {
 		c = r.typed(text, blocks)
 	} else {
@@ -35,7 +35,7 @@ func (r *reader) compose(m value, kind earshot.AuthorKind) composed {
 	if !list.Absent() && !list.Array() {
 		r.note("attachments: not a list")
 	}
-	said, quotes := &seenText{}, map[quoted]bool{}
+	said, quotes := &seenText{}, map[quotedContent]bool{}
 	for i, a := range list.List {
 		if !r.more() {
 			break
@@ -44,7 +44,7 @@ func (r *reader) compose(m value, kind earshot.AuthorKind) composed {
 			r.note("attachments[" + strconv.Itoa(i) + "]: not an object")
 			continue
 		}
-		if !own(a, typed, kind) {
+		if !isOwnAttachment(a, typed, kind) {
 			if q, ok := r.quote(a, typed); ok && !quotes[q] {
 				quotes[q] = true
 				c.shared = append(c.shared, q)
@@ -57,18 +57,18 @@ func (r *reader) compose(m value, kind earshot.AuthorKind) composed {
 		attached = append(attached, r.attachment(a, said, "")...)
 	}
 	if len(attached) > 0 {
-		c.own = strings.TrimPrefix(c.own+"\n"+written(attached), "\n")
+		c.own = strings.TrimPrefix(c.own+"\n"+joinParagraphs(attached), "\n")
 	}
 	return c
 }
 
-// own reports whether an attachment is what the message's author says: all
+// isOwnAttachment reports whether an attachment is what the message's author says: all
 // that a bot attaches to its own message without a mark of a share or an
 // unfurl, and the tables that a person pastes, which Slack sends as attachments
 // of nothing else.
-func own(a value, typed bool, kind earshot.AuthorKind) bool {
+func isOwnAttachment(a value, typed bool, kind earshot.AuthorKind) bool {
 	switch {
-	case marked(a):
+	case isMarkedQuote(a):
 		return false
 	case kind == earshot.Bot:
 		return true
@@ -83,7 +83,7 @@ func own(a value, typed bool, kind earshot.AuthorKind) bool {
 // text are two forms of the same words, and tables are the person's too. Other
 // blocks are somebody else's (a client sends none; Slack adds a call's, say):
 // what only they show is quoted.
-func (r *reader) typed(text string, blocks value) composed {
+func (r *reader) typed(text string, blocks value) composedMessage {
 	mine, theirs := value{Kind: blocks.Kind}, value{Kind: '['}
 	silent := strings.TrimSpace(text) == ""
 	for _, b := range blocks.List {
@@ -96,15 +96,15 @@ func (r *reader) typed(text string, blocks value) composed {
 			theirs.List = append(theirs.List, b)
 		}
 	}
-	c := composed{own: text}
+	c := composedMessage{own: text}
 	if silent {
 		c.own = merge(text, r.blocks(mine))
 	} else if more := missingFrom(text, r.blocks(mine)); len(more) > 0 {
-		c.own += "\n" + written(more)
+		c.own += "\n" + joinParagraphs(more)
 	}
 	if more := missingFrom(c.own, r.blocks(theirs)); len(more) > 0 {
-		q := quoted{Shared: earshot.Shared{Kind: earshot.AppQuote}, unfurled: true}
-		q.Text = r.quotable(written(more))
+		q := quotedContent{SharedContent: earshot.SharedContent{Kind: earshot.AppQuote}, unfurled: true}
+		q.Text = r.quotable(joinParagraphs(more))
 		c.shared = append(c.shared, q)
 	}
 	return c
@@ -130,12 +130,12 @@ func merge(text string, blocks []paragraph) string {
 	if len(blocks) == 0 {
 		return text
 	}
-	said := words(text)
-	if said == " " && strings.TrimSpace(text) == "" || said != " " && strings.Contains(words(strings.Join(texts(blocks), "\n")), said) {
-		return written(blocks)
+	said := comparableWords(text)
+	if said == " " && strings.TrimSpace(text) == "" || said != " " && strings.Contains(comparableWords(strings.Join(texts(blocks), "\n")), said) {
+		return joinParagraphs(blocks)
 	}
 	if more := missingFrom(text, blocks); len(more) > 0 {
-		return text + "\n" + written(more)
+		return text + "\n" + joinParagraphs(more)
 	}
 	return text
 }
@@ -145,19 +145,19 @@ func missingFrom(text string, list []paragraph) []paragraph {
 	if len(list) == 0 {
 		return nil
 	}
-	said := words(text)
+	said := comparableWords(text)
 	var out []paragraph
 	for _, p := range list {
-		if !says(said, text, p.text) {
+		if !containsWords(said, text, p.text) {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// says reports whether a text contains the words of p. said is words(text).
-func says(said, text, p string) bool {
-	w := words(p)
+// containsWords reports whether a text contains the words of p. said is words(text).
+func containsWords(said, text, p string) bool {
+	w := comparableWords(p)
 	if w == " " {
 		return strings.Contains(text, strings.TrimSpace(p))
 	}
@@ -216,10 +216,10 @@ func (t *seenText) empty() bool { return t.text.Len() == 0 }
 
 // add adds a text, unless it is contained already. It reports whether it did.
 func (t *seenText) add(s string) bool {
-	if says(t.words.String(), t.text.String(), s) {
+	if containsWords(t.words.String(), t.text.String(), s) {
 		return false
 	}
-	t.words.WriteString(words(s))
+	t.words.WriteString(comparableWords(s))
 	t.text.WriteString(s)
 	t.text.WriteByte('\n')
 	return true

@@ -40,11 +40,11 @@ const (
 	NoTarget    = "no message is told" // a change or deletion of nothing
 )
 
-// A Decoded is what one JSON object says about a message.
+// A DecodedMessage is what one JSON object says about a message.
 //
 // Message is the message as it is now; for Delete it is a tombstone, with id, time
 // and thread only. Seq, Tokens and the SHA-256 of files are never set.
-type Decoded struct {
+type DecodedMessage struct {
 	Kind     Kind
 	Reason   string // of Ignored, one of the constants
 	Message  earshot.Message
@@ -68,19 +68,19 @@ const maxText = 256 << 10
 // ErrNotMessage (which ErrSyntax is too) for what is no object or has no
 // usable ts. Everything else decodes, if need be with
 // notes.
-func Decode(raw []byte, names Names) (Decoded, error) {
+func Decode(raw []byte, names Names) (DecodedMessage, error) {
 	v, deep, err := parse(raw)
 	if err != nil {
-		return Decoded{}, err
+		return DecodedMessage{}, err
 	}
 	if !v.Object() {
-		return Decoded{}, ErrNotMessage
+		return DecodedMessage{}, ErrNotMessage
 	}
 	r := &reader{names: names}
 	if deep {
 		r.note("nested too deep")
 	}
-	var d Decoded
+	var d DecodedMessage
 	if e := v.Get("event"); e.Object() {
 		d.Team = workspaceID(v.At("team_id"))
 		v = e
@@ -90,7 +90,7 @@ func Decode(raw []byte, names Names) (Decoded, error) {
 	return d, err
 }
 
-func (r *reader) decode(d *Decoded, v value) error {
+func (r *reader) decode(d *DecodedMessage, v value) error {
 	switch v.At("type") {
 	case "", "message", "app_mention":
 	default:
@@ -138,7 +138,7 @@ func (r *reader) decode(d *Decoded, v value) error {
 }
 
 // changed tells an edit from the other things that Slack calls a change.
-func (r *reader) changed(d *Decoded, v, previous value) error {
+func (r *reader) changed(d *DecodedMessage, v, previous value) error {
 	now := v.Get("message")
 	if !now.Object() {
 		d.Kind, d.Reason = Ignored, NoTarget
@@ -181,22 +181,22 @@ func (r *reader) changed(d *Decoded, v, previous value) error {
 // attached returns what the author has attached: forwards and quotes, without
 // what was unfurled later. A forward is compared by who said it and when, since
 // its text follows the edits of the original.
-func (c composed) attached() []earshot.Shared {
-	var out []earshot.Shared
+func (c composedMessage) attached() []earshot.SharedContent {
+	var out []earshot.SharedContent
 	for _, q := range c.shared {
 		if q.unfurled {
 			continue
 		}
-		x := q.Shared
+		x := q.SharedContent
 		if x.Kind == earshot.Forward {
-			x = earshot.Shared{Kind: x.Kind, ID: x.ID, Time: x.Time}
+			x = earshot.SharedContent{Kind: x.Kind, ID: x.ID, Time: x.Time}
 		}
 		out = append(out, x)
 	}
 	return out
 }
 
-func (r *reader) deleted(d *Decoded, ts, thread string) error {
+func (r *reader) deleted(d *DecodedMessage, ts, thread string) error {
 	t, err := earshot.ParseTime(ts)
 	if err != nil || !isTS(ts) {
 		d.Kind, d.Reason = Ignored, NoTarget
@@ -211,11 +211,11 @@ func (r *reader) deleted(d *Decoded, ts, thread string) error {
 }
 
 // message decodes a message object, and returns also what was composed.
-func (r *reader) message(v value) (earshot.Message, composed, error) {
+func (r *reader) message(v value) (earshot.Message, composedMessage, error) {
 	ts := v.At("ts")
 	t, err := earshot.ParseTime(ts)
 	if err != nil || !isTS(ts) {
-		return earshot.Message{}, composed{}, errors.Join(ErrNotMessage, errors.New("it has no ts"))
+		return earshot.Message{}, composedMessage{}, errors.Join(ErrNotMessage, errors.New("it has no ts"))
 	}
 	author := r.author(v)
 	c := r.compose(v, author.Kind)
@@ -235,7 +235,7 @@ func (r *reader) message(v value) (earshot.Message, composed, error) {
 	}
 	m.Text, m.Mentions = r.names.stored(c.own)
 	for _, q := range c.shared {
-		m.Shared = append(m.Shared, q.Shared)
+		m.Shared = append(m.Shared, q.SharedContent)
 	}
 	m.Text = strings.TrimRight(m.Text, "\n")
 	if len(m.Text) > maxText {
@@ -288,7 +288,7 @@ func activity(v value) *earshot.Activity {
 }
 
 // replied fills in what a reply notice tells of the root.
-func (r *reader) replied(d *Decoded, root value) {
+func (r *reader) replied(d *DecodedMessage, root value) {
 	d.Kind, d.Reason = Ignored, ReplyNotice
 	ts := root.At("ts")
 	if t, err := earshot.ParseTime(ts); err == nil && isTS(ts) {

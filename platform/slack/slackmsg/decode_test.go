@@ -32,7 +32,7 @@ var team = Names{
 	},
 }
 
-func decode(t *testing.T, raw string) Decoded {
+func decode(t *testing.T, raw string) DecodedMessage {
 	t.Helper()
 	d, err := Decode([]byte(raw), team)
 	if err != nil {

@@ -61,7 +61,7 @@ func fileOf(f value) (earshot.File, bool) {
 	if id == "" || len(id) > maxID {
 		return earshot.File{}, false
 	}
-	x := earshot.File{ID: earshot.ArtifactID(id), Name: oneLine(cmp.Or(f.At("name"), f.At("title"))), Type: tolerant.Cut(f.At("mimetype"), 2*maxLabel)}
+	x := earshot.File{ID: earshot.ArtifactID(id), Name: oneLine(cmp.Or(f.At("name"), f.At("title"))), Type: tolerant.CutRunes(f.At("mimetype"), 2*maxLabel)}
 	if x.Name == "" && f.At("mode") == "hidden_by_limit" {
 		x.Name = hidden
 	}

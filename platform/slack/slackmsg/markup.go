@@ -80,7 +80,7 @@ func (n Names) stored(s string) (text string, mentions []earshot.AuthorID) {
 				b.WriteByte('&')
 				s = s[1:]
 				continue
-			case e == "&lt;" && opens(s[len(e):]):
+			case e == "&lt;" && opensMention(s[len(e):]):
 				b.WriteString(e)
 			default:
 				b.WriteString(plain(e))
@@ -100,10 +100,10 @@ func (n Names) stored(s string) (text string, mentions []earshot.AuthorID) {
 	return b.String(), mentions
 }
 
-// opens reports whether s, after a literal <, would be read as a mention.
+// opensMention reports whether s, after a literal <, would be read as a mention.
 // Characters that a reader does not see do not hide one: who shows the text
 // may remove them.
-func opens(s string) bool {
+func opensMention(s string) bool {
 	for _, r := range s {
 		if r == '@' || r == '#' || r == '!' {
 			return true
@@ -125,7 +125,7 @@ func (n Names) span(s string) (out string, id earshot.AuthorID, length int) {
 			return out, id, end + 1
 		}
 	}
-	if opens(s[1:]) {
+	if opensMention(s[1:]) {
 		return "&lt;", "", 1
 	}
 	return "<", "", 1
@@ -143,7 +143,7 @@ func (n Names) markup(inner string) (out string, id earshot.AuthorID, ok bool) {
 		if a, ok := n.user(id); ok && a.Name != "" {
 			label = a.Name
 		}
-		return "<@" + target + labelled(label) + ">", id, true
+		return "<@" + target + formatLabel(label) + ">", id, true
 	case '#':
 		if !isID(target) {
 			return "", "", false
@@ -151,11 +151,11 @@ func (n Names) markup(inner string) (out string, id earshot.AuthorID, ok bool) {
 		if label == "" && n.Channel != nil {
 			label = n.Channel(earshot.ChannelID(target))
 		}
-		return "<#" + target + labelled(label) + ">", "", true
+		return "<#" + target + formatLabel(label) + ">", "", true
 	case '!':
 		if group, ok := strings.CutPrefix(target, "subteam^"); ok && label == "" && isID(group) && n.Group != nil {
 			if label = n.Group(group); label != "" {
-				return "<!" + target + labelled("@"+label) + ">", "", true
+				return "<!" + target + formatLabel("@"+label) + ">", "", true
 			}
 		}
 		return "<" + ampersand.Replace(inner) + ">", "", true
@@ -167,16 +167,16 @@ func (n Names) markup(inner string) (out string, id earshot.AuthorID, ok bool) {
 	return "<" + ampersand.Replace(inner) + ">", "", true
 }
 
-// labelled writes a label after its bar, or nothing. A label cannot close its
+// formatLabel writes a label after its bar, or nothing. A label cannot close its
 // span or open another.
-func labelled(s string) string {
+func formatLabel(s string) string {
 	s = strings.Join(strings.FieldsFunc(plain(s), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("<>|", r)
 	}), " ")
 	if s == "" {
 		return ""
 	}
-	return "|" + tolerant.Cut(s, maxLabel)
+	return "|" + tolerant.CutRunes(s, maxLabel)
 }
 
 func isID(s string) bool {
@@ -192,11 +192,11 @@ func isIDByte(c byte) bool {
 	return '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || c == '_' || c == '-' || c == '.'
 }
 
-// words reduces text in Slack's form to what is compared when asking whether
+// comparableWords reduces text in Slack's form to what is compared when asking whether
 // one text says what another has said: letters and digits in lower case, one
 // space between words, a space at both ends. Of a mention the id counts, of a
 // link the label.
-func words(s string) string {
+func comparableWords(s string) string {
 	var b strings.Builder
 	b.WriteByte(' ')
 	gap := true

@@ -16,10 +16,10 @@ import (
 // time are believed of a share or a message's unfurl on a message that a person
 // typed, with the ids that Slack gives it; everything else is an app's.
 
-// quoted is what a message quotes. An unfurled one comes and goes after the
+// quotedContent is what a message quotes. An unfurled one comes and goes after the
 // message was posted, so that it is no part of what its author did.
-type quoted struct {
-	earshot.Shared
+type quotedContent struct {
+	earshot.SharedContent
 	unfurled bool
 }
 
@@ -39,9 +39,9 @@ func isPage(a value) bool {
 	return a.Get("is_app_unfurl").Bool() || a.First("from_url", "original_url", "app_unfurl_url") != ""
 }
 
-// marked reports whether an attachment shows what stands elsewhere: a forwarded
+// isMarkedQuote reports whether an attachment shows what stands elsewhere: a forwarded
 // message, the message behind a link, a web page.
-func marked(a value) bool { return isMessage(a) || isPage(a) }
+func isMarkedQuote(a value) bool { return isMessage(a) || isPage(a) }
 
 // byApp reports whether an app has put an attachment onto a person's message.
 func byApp(a value) bool {
@@ -66,9 +66,9 @@ func sharedKind(a value, typed bool) earshot.SharedKind {
 
 // quote reads an attachment that shows what stands elsewhere. ok is false where
 // it shows no words and no file: the name of a page's site alone is none.
-func (r *reader) quote(a value, typed bool) (q quoted, ok bool) {
+func (r *reader) quote(a value, typed bool) (q quotedContent, ok bool) {
 	q.Kind = sharedKind(a, typed)
-	q.unfurled = marked(a) && !a.Get("is_share").Bool()
+	q.unfurled = isMarkedQuote(a) && !a.Get("is_share").Bool()
 	q.Author = oneLine(a.At("author_name"))
 	switch q.Kind {
 	case earshot.Forward:
@@ -85,7 +85,7 @@ func (r *reader) quote(a value, typed bool) (q quoted, ok bool) {
 	q.Author = cmp.Or(q.Author, oneLine(a.At("author_subname")))
 	named := q.Author != ""
 	q.Author = cmp.Or(q.Author, oneLine(a.At("service_name")))
-	q.Text = r.quotable(written(r.attachment(a, &seenText{}, q.Kind)))
+	q.Text = r.quotable(joinParagraphs(r.attachment(a, &seenText{}, q.Kind)))
 	return q, q.Text != "" || named || len(a.Get("files").List) > 0
 }
 

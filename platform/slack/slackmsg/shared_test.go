@@ -20,8 +20,8 @@ const share = `"is_share":true,"is_msg_unfurl":true,"channel_id":"C1","channel_t
 func TestWhatAMessageQuotesIsNotItsText(t *testing.T) {
 	t.Parallel()
 	const person = `"user":"U1","text":"see"`
-	bob := earshot.Shared{Kind: earshot.Forward, ID: "U2", Author: "Bob Maier", Place: "#general", Time: 1699999999000100, Text: "the <db> is down, <@U1|Alice>"}
-	with := func(change func(*earshot.Shared)) earshot.Shared {
+	bob := earshot.SharedContent{Kind: earshot.Forward, ID: "U2", Author: "Bob Maier", Place: "#general", Time: 1699999999000100, Text: "the <db> is down, <@U1|Alice>"}
+	with := func(change func(*earshot.SharedContent)) earshot.SharedContent {
 		s := bob
 		change(&s)
 		return s
@@ -29,57 +29,57 @@ func TestWhatAMessageQuotesIsNotItsText(t *testing.T) {
 	const down = `"text":"the &lt;db&gt; is down, <@U1>"`
 	for name, tt := range map[string]struct {
 		in, text string
-		want     []earshot.Shared
+		want     []earshot.SharedContent
 	}{
 		"a forward is Slack's word for author, place and time": {
-			person + `,"attachments":[{` + share + `,` + down + `}]`, "see", []earshot.Shared{bob}},
+			person + `,"attachments":[{` + share + `,` + down + `}]`, "see", []earshot.SharedContent{bob}},
 		"the blocks of a forward say the same once": {
-			person + `,"attachments":[{` + share + `,` + down + `,"message_blocks":[{"message":{"blocks":[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"the <db> is down, "},{"type":"user","user_id":"U1"}]}]}]}}]}]`, "see", []earshot.Shared{bob}},
+			person + `,"attachments":[{` + share + `,` + down + `,"message_blocks":[{"message":{"blocks":[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"the <db> is down, "},{"type":"user","user_id":"U1"}]}]}]}}]}]`, "see", []earshot.SharedContent{bob}},
 		"a forward without a text has that of its blocks": {
 			person + `,"attachments":[{` + share + `,"message_blocks":[{"message":{"blocks":[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"from afar"}]}]}]}}]}]`, "see",
-			[]earshot.Shared{with(func(s *earshot.Shared) { s.Text = "from afar" })}},
+			[]earshot.SharedContent{with(func(s *earshot.SharedContent) { s.Text = "from afar" })}},
 		"a forward alone leaves the text empty": {
-			`"user":"U1","text":"","attachments":[{` + share + `,` + down + `}]`, "", []earshot.Shared{bob}},
+			`"user":"U1","text":"","attachments":[{` + share + `,` + down + `}]`, "", []earshot.SharedContent{bob}},
 		"a link to a message is the same as a forward": {
-			person + `,"attachments":[{` + strings.Replace(share, `"is_share":true,`, "", 1) + `,` + down + `}]`, "see", []earshot.Shared{bob}},
+			person + `,"attachments":[{` + strings.Replace(share, `"is_share":true,`, "", 1) + `,` + down + `}]`, "see", []earshot.SharedContent{bob}},
 		"the users list names who is not named": {
 			person + `,"attachments":[{` + strings.Replace(strings.Replace(share, `"author_name":"Bob Maier",`, "", 1), `"U2"`, `"U3"`, 1) + `,` + down + `}]`, "see",
-			[]earshot.Shared{with(func(s *earshot.Shared) { s.ID, s.Author = "U3", "Sam" })}},
+			[]earshot.SharedContent{with(func(s *earshot.SharedContent) { s.ID, s.Author = "U3", "Sam" })}},
 		"a direct message has no name": {
 			person + `,"attachments":[{` + strings.Replace(share, `"C1"`, `"D1"`, 1) + `,` + down + `}]`, "see",
-			[]earshot.Shared{with(func(s *earshot.Shared) { s.Place = "direct message" })}},
+			[]earshot.SharedContent{with(func(s *earshot.SharedContent) { s.Place = "direct message" })}},
 		"a channel that is not known is named by the footer": {
 			person + `,"attachments":[{` + strings.Replace(strings.Replace(share, `"C1"`, `"C9"`, 1), "Posted in #general", "Thread in #support", 1) + `,` + down + `}]`, "see",
-			[]earshot.Shared{with(func(s *earshot.Shared) { s.Place = "#support" })}},
+			[]earshot.SharedContent{with(func(s *earshot.SharedContent) { s.Place = "#support" })}},
 		"and not at all by one that names none": {
 			person + `,"attachments":[{` + strings.Replace(strings.Replace(share, `"C1"`, `"C9"`, 1), "Posted in #general", "Thread in Slack Conversation", 1) + `,` + down + `}]`, "see",
-			[]earshot.Shared{with(func(s *earshot.Shared) { s.Place = "" })}},
+			[]earshot.SharedContent{with(func(s *earshot.SharedContent) { s.Place = "" })}},
 		"an app's own post vouches for nothing": {
 			`"user":"U1","bot_id":"B7","text":"see","attachments":[{` + share + `,` + down + `}]`, "see",
-			[]earshot.Shared{{Kind: earshot.AppQuote, Author: "Bob Maier", Place: "x.slack.com", Text: bob.Text + "\nPosted in #general"}}},
+			[]earshot.SharedContent{{Kind: earshot.AppQuote, Author: "Bob Maier", Place: "x.slack.com", Text: bob.Text + "\nPosted in #general"}}},
 		"nor does a bot without a user": {
 			`"subtype":"bot_message","bot_id":"B7","username":"pins","text":"see","attachments":[{` + share + `,` + down + `}]`, "see",
-			[]earshot.Shared{{Kind: earshot.AppQuote, Author: "Bob Maier", Place: "x.slack.com", Text: bob.Text + "\nPosted in #general"}}},
+			[]earshot.SharedContent{{Kind: earshot.AppQuote, Author: "Bob Maier", Place: "x.slack.com", Text: bob.Text + "\nPosted in #general"}}},
 		"nor an app that unfurls a person's link": {
 			person + `,"attachments":[{` + share + `,` + down + `,"is_app_unfurl":true,"app_unfurl_url":"https://x.io","bot_id":"B7","app_id":"A7"}]`, "see",
-			[]earshot.Shared{{Kind: earshot.AppQuote, Author: "Bob Maier", Place: "x.slack.com", Text: bob.Text + "\nPosted in #general"}}},
+			[]earshot.SharedContent{{Kind: earshot.AppQuote, Author: "Bob Maier", Place: "x.slack.com", Text: bob.Text + "\nPosted in #general"}}},
 		"a share without an author is believed as little": {
 			person + `,"attachments":[{` + strings.Replace(share, `"author_id":"U2",`, "", 1) + `,` + down + `}]`, "see",
-			[]earshot.Shared{{Kind: earshot.AppQuote, Author: "Bob Maier", Place: "x.slack.com", Text: bob.Text + "\nPosted in #general"}}},
+			[]earshot.SharedContent{{Kind: earshot.AppQuote, Author: "Bob Maier", Place: "x.slack.com", Text: bob.Text + "\nPosted in #general"}}},
 		"or without a channel": {
 			person + `,"attachments":[{` + strings.Replace(share, `"channel_id":"C1",`, "", 1) + `,` + down + `}]`, "see",
-			[]earshot.Shared{{Kind: earshot.AppQuote, Author: "Bob Maier", Place: "x.slack.com", Text: bob.Text + "\nPosted in #general"}}},
+			[]earshot.SharedContent{{Kind: earshot.AppQuote, Author: "Bob Maier", Place: "x.slack.com", Text: bob.Text + "\nPosted in #general"}}},
 		"a page's preview is of its host": {
 			`"user":"U1","text":"<https://x.io>","attachments":[{"from_url":"https://x.io/a?b=1","original_url":"https://x.io/a?b=1","service_name":"X","title":"Launch","title_link":"https://evil.io","text":"today","fallback":"X: Launch","image_url":"https://x.io/i.png"}]`, "<https://x.io>",
-			[]earshot.Shared{{Kind: earshot.Link, Author: "X", Place: "x.io", Text: "Launch\ntoday"}}},
+			[]earshot.SharedContent{{Kind: earshot.Link, Author: "X", Place: "x.io", Text: "Launch\ntoday"}}},
 		"a page with a picture only is no quote": {
 			`"user":"U1","text":"<https://x.io>","attachments":[{"from_url":"https://x.io/a","service_name":"X","image_url":"https://x.io/i.png"}]`, "<https://x.io>", nil},
 		"an app's preview is the app's": {
 			`"user":"U1","text":"<https://x.io>","attachments":[{"app_unfurl_url":"https://x.io/1","is_app_unfurl":true,"bot_id":"B7","title":"ENG-1","text":"by Alice","footer":"tracker"}]`, "<https://x.io>",
-			[]earshot.Shared{{Kind: earshot.AppQuote, Place: "x.io", Text: "ENG-1\nby Alice\ntracker"}}},
+			[]earshot.SharedContent{{Kind: earshot.AppQuote, Place: "x.io", Text: "ENG-1\nby Alice\ntracker"}}},
 		"what an app attaches in a person's name is the app's": {
 			`"user":"U1","bot_id":"B7","text":"","attachments":[{"author_name":"Helen","title":"party","text":"yes","fields":[{"title":"by","value":"app"}],"ts":1699999999}]`, "",
-			[]earshot.Shared{{Kind: earshot.AppQuote, Author: "Helen", Text: "party\nyes\nby: app"}}},
+			[]earshot.SharedContent{{Kind: earshot.AppQuote, Author: "Helen", Text: "party\nyes\nby: app"}}},
 		"what a bot attaches is what it says": {
 			`"subtype":"bot_message","bot_id":"B1","username":"CI","text":"","attachments":[{"title":"Build 809 failed","text":"timed out","fields":[{"title":"Tests","value":"1 failed"}],"footer":"ci","ts":1699999999}]`,
 			"Build 809 failed\ntimed out\nTests: 1 failed\nci", nil},
@@ -89,9 +89,9 @@ func TestWhatAMessageQuotesIsNotItsText(t *testing.T) {
 			`"user":"U1","text":"see","blocks":[{"type":"data_table","caption":"devices","rows":[[{"type":"raw_text","text":"a"},{"type":"raw_number","value":3}]]},{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"see"}]}]}]`, "see\ndevices\na | 3", nil},
 		"a table with an author is not": {
 			person + `,"attachments":[{"id":1,"author_name":"Bob","blocks":[{"type":"table","rows":[[{"type":"raw_text","text":"a"}]]}]}]`, "see",
-			[]earshot.Shared{{Kind: earshot.AppQuote, Author: "Bob", Text: "a"}}},
+			[]earshot.SharedContent{{Kind: earshot.AppQuote, Author: "Bob", Text: "a"}}},
 		"one quote is told once": {
-			person + `,"attachments":[{` + share + `,` + down + `},{` + share + `,` + down + `}]`, "see", []earshot.Shared{bob}},
+			person + `,"attachments":[{` + share + `,` + down + `},{` + share + `,` + down + `}]`, "see", []earshot.SharedContent{bob}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -217,4 +217,4 @@ func TestEveryTextOfAnAttachmentIsToldOnOneSide(t *testing.T) {
 	}
 }
 
-func wordsOf(s string) []string { return strings.Fields(words(s)) }
+func wordsOf(s string) []string { return strings.Fields(comparableWords(s)) }

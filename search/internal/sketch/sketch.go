@@ -75,8 +75,8 @@ func (x *Index) Len() int { return len(x.ids) }
 // Bytes estimates how much memory the index takes.
 func (x *Index) Bytes() int64 { return int64(8*cap(x.bits)+64*len(x.ids)) + 2*x.idLen }
 
-// A near message differs from the query in so many signs.
-type near struct {
+// A nearMessage differs from the query in so many signs.
+type nearMessage struct {
 	slot, differ int
 }
 
@@ -88,7 +88,7 @@ func (x *Index) Nearest(vector []int8, n int, admits func(earshot.MessageID) boo
 	}
 	query := make([]uint64, x.words)
 	signs(query, vector)
-	var best []near // ascending
+	var best []nearMessage // ascending
 	worst := math.MaxInt
 	for slot := range x.ids {
 		differ := 0
@@ -99,11 +99,11 @@ func (x *Index) Nearest(vector []int8, n int, admits func(earshot.MessageID) boo
 		if differ >= worst || !admits(x.ids[slot]) {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(best, differ+1, func(b near, d int) int { return b.differ - d })
+		at, _ := slices.BinarySearchFunc(best, differ+1, func(b nearMessage, d int) int { return b.differ - d })
 		if len(best) == n {
 			best = best[:n-1]
 		}
-		best = slices.Insert(best, at, near{slot, differ})
+		best = slices.Insert(best, at, nearMessage{slot, differ})
 		if len(best) == n {
 			worst = best[n-1].differ
 		}

@@ -172,16 +172,16 @@ func (r *reader) edges(i int) ([]Span, int, bool) {
 	return list, end, ok
 }
 
-// A noun is a unit, a day of the week or a month, and whether it is last (-1), this (0)
+// A timeNoun is a unit, a day of the week or a month, and whether it is last (-1), this (0)
 // or next (1).
-type noun struct {
+type timeNoun struct {
 	entry
 	turn   int
 	turned bool
 }
 
 // noun reads "last week", "Friday", "mois dernier".
-func (r *reader) noun(i int) (n noun, next int, ok bool) {
+func (r *reader) noun(i int) (n timeNoun, next int, ok bool) {
 	in := anyLanguage
 	turn, at, turned := r.find(i, turnWord, in)
 	if turned {
@@ -199,7 +199,7 @@ func (r *reader) noun(i int) (n noun, next int, ok bool) {
 		}
 		return n, next, true
 	}
-	return noun{}, i, false
+	return timeNoun{}, i, false
 }
 
 // named reads a noun with what narrows it: "last week on Friday", "March 5, 2017". Sure
@@ -230,7 +230,7 @@ func (r *reader) named(i int, sure bool) ([]Span, int, bool) {
 }
 
 // weekday reads a day of the week, with its week if it has one. A date behind it says more.
-func (r *reader) weekday(i int, n noun, next int) ([]Span, int, bool) {
+func (r *reader) weekday(i int, n timeNoun, next int) ([]Span, int, bool) {
 	this := r.days(r.calendar(week, 0).From, n.value, n.value+1)
 	if w, end, ok := r.noun(r.skip(next, n.in)); ok && w.turned && w.class == unitWord && w.value == week {
 		return []Span{r.days(this.From, 7*w.turn, 7*w.turn+1)}, end, true
@@ -249,7 +249,7 @@ func (r *reader) weekday(i int, n noun, next int) ([]Span, int, bool) {
 }
 
 // month reads a month with its year or day.
-func (r *reader) month(i int, n noun, next int, sure bool) ([]Span, int, bool) {
+func (r *reader) month(i int, n timeNoun, next int, sure bool) ([]Span, int, bool) {
 	m := time.Month(n.value + 1)
 	if y, end, ok := r.yearAt(next, n.in); ok {
 		return []Span{r.months(y, m, 1)}, end, true

@@ -40,7 +40,7 @@ func newReader(text string, now time.Time) *reader {
 	end := -1
 	for _, at := range tokenForm.FindAllStringSubmatchIndex(r.text, -1) {
 		piece := r.text[at[0]:at[1]]
-		t := token{kind: signToken, text: folded(piece), start: at[0], glued: at[0] == end, number: -1, upper: unicode.IsUpper([]rune(piece)[0])}
+		t := token{kind: signToken, text: foldText(piece), start: at[0], glued: at[0] == end, number: -1, upper: unicode.IsUpper([]rune(piece)[0])}
 		for k := range signToken {
 			if at[2+2*k] >= 0 {
 				t.kind = k
@@ -57,8 +57,8 @@ func newReader(text string, now time.Time) *reader {
 // tokenForm cuts a text. Apostrophes and white space part words and are no tokens.
 var tokenForm = regexp.MustCompile(`([\p{Latin}\p{Cyrillic}\p{Greek}\p{Mn}]+)|([0-9]+)|(\pL)|[^\s'’]`)
 
-// folded returns a text in lower case without accents.
-func folded(s string) string {
+// foldText returns a text in lower case without accents.
+func foldText(s string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.Is(unicode.Mn, c) {
 			return -1

@@ -46,7 +46,7 @@ var lexicon = func() map[[2]string]entry {
 			for value, forms := range strings.Split(groups, "|") {
 				for form := range strings.SplitSeq(forms, ",") {
 					form, weak := strings.CutSuffix(form, "?")
-					at := [2]string{name, folded(form)}
+					at := [2]string{name, foldText(form)}
 					x[at] = entry{class(name), value, x[at].in | 1<<i, weak || x[at].weak}
 				}
 			}

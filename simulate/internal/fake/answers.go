@@ -18,8 +18,8 @@ func Write(w http.ResponseWriter, contentType string, status int, answer any) {
 	_, _ = w.Write(body)
 }
 
-// Told is the answer to an order: the fields of an object, and anything else as list.
-func Told(answer any, err error) (status int, out map[string]any) {
+// EncodeAnswer returns the answer to an order: the fields of an object, and anything else as list.
+func EncodeAnswer(answer any, err error) (status int, out map[string]any) {
 	if err != nil {
 		return http.StatusBadRequest, map[string]any{"ok": false, "error": err.Error()}
 	}

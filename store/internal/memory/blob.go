@@ -107,7 +107,7 @@ func (x *blobs) revised(before, after earshot.Message) {
 	if len(x.files) == 0 {
 		return
 	}
-	lost := rule.Dropped(before, after)
+	lost := rule.DroppedFiles(before, after)
 	if len(lost) > 0 {
 		x.drop(func(f file) bool { return f.message == after.ID && slices.Contains(lost, f.id) })
 	}

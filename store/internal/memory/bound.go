@@ -17,34 +17,34 @@ type Limits struct {
 	Messages      int // of each, without deleted ones
 }
 
-// A bound evicts messages once a store is over its limits: of a conversation the
+// An evictor evicts messages once a store is over its limits: of a conversation the
 // oldest, of all conversations the one that was least recently used, which is
 // recorded into or read. Every write ends with it. What is evicted leaves no
 // tombstone: it can be recorded again.
 //
 // Some messages are kept whatever the limits say: see [Store.kept]. A conversation of
 // which only such are left does not count until it is used again.
-type bound struct {
+type evictor struct {
 	Limits
-	dirty []place // written to by the write that is running
+	dirty []conversationPlace // written to by the write that is running
 
 	mu    sync.Mutex // guards what follows; a read has the store's lock only for reading
 	order *list.List // of places, the most recently used first
-	at    map[place]*list.Element
+	at    map[conversationPlace]*list.Element
 }
 
-// A place is a conversation: a thread's root, or "" for the top level.
-type place struct {
+// A conversationPlace is a conversation: a thread's root, or "" for the top level.
+type conversationPlace struct {
 	scope earshot.Scope
 	root  earshot.MessageID
 }
 
-func newBound(l Limits) *bound {
-	return &bound{Limits: l, order: list.New(), at: map[place]*list.Element{}}
+func newEvictor(l Limits) *evictor {
+	return &evictor{Limits: l, order: list.New(), at: map[conversationPlace]*list.Element{}}
 }
 
 // wrote notes that a conversation has a new message.
-func (b *bound) wrote(p place) {
+func (b *evictor) wrote(p conversationPlace) {
 	if b == nil {
 		return
 	}
@@ -53,7 +53,7 @@ func (b *bound) wrote(p place) {
 
 // used makes a conversation the most recently used one. add is false for reads,
 // which make no conversation.
-func (b *bound) used(p place, add bool) {
+func (b *evictor) used(p conversationPlace, add bool) {
 	if b == nil {
 		return
 	}
@@ -68,19 +68,19 @@ func (b *bound) used(p place, add bool) {
 
 // over returns the conversation to evict, and forgets it; ok is false while there
 // are few enough.
-func (b *bound) over() (p place, ok bool) {
+func (b *evictor) over() (p conversationPlace, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.order.Len() <= b.Conversations {
-		return place{}, false
+		return conversationPlace{}, false
 	}
-	p = b.order.Remove(b.order.Back()).(place)
+	p = b.order.Remove(b.order.Back()).(conversationPlace)
 	delete(b.at, p)
 	return p, true
 }
 
 // forget forgets the conversations of an erased channel.
-func (b *bound) forget(scope earshot.Scope) {
+func (b *evictor) forget(scope earshot.Scope) {
 	if b == nil {
 		return
 	}
@@ -128,7 +128,7 @@ func (s *Store) trim() {
 }
 
 // evict removes the n oldest messages of a conversation, without those that are kept.
-func (s *Store) evict(c *channel, p place, n int) {
+func (s *Store) evict(c *channel, p conversationPlace, n int) {
 	if n <= 0 {
 		return
 	}
@@ -155,7 +155,7 @@ func (s *Store) evict(c *channel, p place, n int) {
 // kept reports whether a message is never evicted: the root of a thread that is
 // held, the question of an unfinished turn, and what an unfinished turn or the
 // current epoch of a session shows. Tombstones are in no conversation.
-func (s *Store) kept(c *channel, p place, m *rule.Message) bool {
+func (s *Store) kept(c *channel, p conversationPlace, m *rule.Message) bool {
 	if len(c.threads[m.ID]) > 0 {
 		return true
 	}
@@ -186,7 +186,7 @@ func (q *queue) busy(id earshot.ConversationID) bool {
 
 // evictConversations removes what agents keep of an evicted conversation, unless
 // its session goes on or a bot has answered in it.
-func (s *Store) evictConversations(p place) {
+func (s *Store) evictConversations(p conversationPlace) {
 	name := string(p.root)
 	if name == "" {
 		name = topLevel
@@ -199,7 +199,7 @@ func (s *Store) evictConversations(p place) {
 		}
 		for _, t := range c.turns {
 			delete(s.anchors, agentKey{agent, p.scope, string(t.Answer.Anchor)})
-			for _, m := range rule.Read(t) {
+			for _, m := range rule.MessagesRead(t) {
 				delete(s.queue.reading[scopedID{p.scope, string(m)}], id)
 			}
 		}

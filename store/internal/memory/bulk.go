@@ -25,7 +25,7 @@ func (s *Store) PutChannels(ctx context.Context, list ...earshot.Channel) error 
 
 // RecordBatches implements [earshot.Bulk]. The lock is given back after each
 // batch.
-func (s *Store) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]earshot.Recorded, error) {
+func (s *Store) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]earshot.RecordResult, error) {
 	prepared, err := rule.PrepareBatches(ctx, list)
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (s *Store) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]e
 }
 
 // recordInto stores a batch and writes its outcomes into out.
-func (s *Store) recordInto(ctx context.Context, b rule.Prepared, out []earshot.Recorded) error {
+func (s *Store) recordInto(ctx context.Context, b rule.PreparedBatch, out []earshot.RecordResult) error {
 	if len(b.Messages) == 0 {
 		return nil
 	}

@@ -52,7 +52,7 @@ func newChannel() *channel {
 }
 
 // record stores one copy of a message.
-func (c *channel) record(in rule.Message, bars rule.Bars) earshot.Recorded {
+func (c *channel) record(in rule.Message, bars rule.Bars) earshot.RecordResult {
 	stored := c.byID[in.ID]
 	if in.Reactions != nil {
 		c.reactionsOf(in.ID)
@@ -78,7 +78,7 @@ func (c *channel) record(in rule.Message, bars rule.Bars) earshot.Recorded {
 	case o.Change != earshot.Same && o.Change != earshot.Late && o.Change != earshot.Other:
 		c.replace(stored, o.Next)
 	}
-	return earshot.Recorded{ID: in.ID, Change: change, Seq: c.byID[in.ID].Seq}
+	return earshot.RecordResult{ID: in.ID, Change: change, Seq: c.byID[in.ID].Seq}
 }
 
 // reactionsOf returns who reacted to a message, creating it.
@@ -173,7 +173,7 @@ func (c *channel) since(seq int64) []*rule.Message {
 
 // part returns the messages of a part by Position. The result is the
 // channel's own unless the part is a thread.
-func (c *channel) part(p earshot.Part) []*rule.Message {
+func (c *channel) part(p earshot.ChannelPart) []*rule.Message {
 	switch {
 	case p.IsWhole():
 		return c.whole

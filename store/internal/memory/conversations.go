@@ -19,7 +19,7 @@ type conversation struct {
 	session bool
 	weight  []int // what the turns count up to each one, see [rule.Weight]
 
-	summed     rule.Summed                // Claim, Before, Summed and Since; Before.Turns is 0 when there is no summary
+	summed     rule.SummaryState          // Claim, Before, Summed and Since; Before.Turns is 0 when there is no summary
 	summarised map[earshot.MessageID]bool // what the summary is made of
 }
 
@@ -61,7 +61,7 @@ func (s *Store) CreateConversation(ctx context.Context, in earshot.Conversation,
 		if c != nil {
 			stored = c.key
 		}
-		what, err := rule.Open(id, key, byKey, c != nil, stored)
+		what, err := rule.DecideOpen(id, key, byKey, c != nil, stored)
 		switch {
 		case err != nil:
 			return err
@@ -201,8 +201,8 @@ func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, t ear
 }
 
 // answered loads what it takes to commit a turn.
-func (s *Store) answered(id earshot.ConversationID, t earshot.Turn) rule.Answered {
-	a := rule.Answered{Taken: s.anchors[agentKey{id.Agent, id.Scope, string(t.Answer.Anchor)}], Gone: s.anyDeleted(id.Scope, rule.Read(t))}
+func (s *Store) answered(id earshot.ConversationID, t earshot.Turn) rule.CommitState {
+	a := rule.CommitState{Taken: s.anchors[agentKey{id.Agent, id.Scope, string(t.Answer.Anchor)}], Gone: s.anyDeleted(id.Scope, rule.MessagesRead(t))}
 	if c := s.conversations[id]; c != nil {
 		a.Conversation, a.Turns, a.Weight = c.Conversation, len(c.turns), c.weighs(len(c.turns))
 	}
@@ -219,7 +219,7 @@ func (s *Store) commit(c *conversation, done rule.Commit) {
 }
 
 // AddReply implements [earshot.Turns].
-func (s *Store) AddReply(ctx context.Context, id earshot.ConversationID, number int, have []earshot.MessageID, reply earshot.Shown) error {
+func (s *Store) AddReply(ctx context.Context, id earshot.ConversationID, number int, have []earshot.MessageID, reply earshot.ShownRevision) error {
 	id = rule.Conversation(id)
 	return s.write(ctx, func() error {
 		c, err := s.conversation(id)
@@ -232,7 +232,7 @@ func (s *Store) AddReply(ctx context.Context, id earshot.ConversationID, number 
 		a := rule.Addition{Have: have, Reply: reply}.Clean()
 		a.Gone = s.anyDeleted(id.Scope, []earshot.MessageID{a.Reply.ID})
 		for _, t := range c.turns {
-			a.Shown = a.Shown || t.Epoch == c.turns[number].Epoch && slices.ContainsFunc(t.Shown, func(x earshot.Shown) bool { return x.ID == a.Reply.ID })
+			a.Shown = a.Shown || t.Epoch == c.turns[number].Epoch && slices.ContainsFunc(t.Shown, func(x earshot.ShownRevision) bool { return x.ID == a.Reply.ID })
 		}
 		turn, err := a.To(rule.CloneTurn(c.turns[number]))
 		if err != nil {
@@ -285,7 +285,7 @@ var _ earshot.Store = (*Store)(nil)
 // without removes from what is said of a conversation the values of which holds is
 // true.
 func (c *conversation) without(holds func(string) bool, now earshot.Time) {
-	next, less := rule.Scrubbed{Metadata: c.Metadata, About: c.About}.Without(holds)
+	next, less := rule.ScrubbedValues{Metadata: c.Metadata, About: c.About}.Without(holds)
 	if less {
 		c.Metadata, c.About, c.Updated = next.Metadata, next.About, now
 	}

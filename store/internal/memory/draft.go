@@ -64,12 +64,12 @@ func (s *Store) claims(d earshot.Draft, not earshot.TurnID, now earshot.Time) ru
 	return c
 }
 
-func ofAnchor(d *rule.Drafted, of earshot.ConversationID, anchor earshot.MessageID) bool {
+func ofAnchor(d *rule.StoredDraft, of earshot.ConversationID, anchor earshot.MessageID) bool {
 	return d.Anchor == anchor && d.Conversation.Agent == of.Agent && d.Conversation.Scope == of.Scope
 }
 
 // head is a draft without what OpenDrafts leaves out.
-func head(d *rule.Drafted) earshot.Draft {
+func head(d *rule.StoredDraft) earshot.Draft {
 	out := *d
 	out.Prompt.Input, out.Turn = nil, earshot.Turn{}
 	return out.Export()
@@ -138,7 +138,7 @@ func (s *Store) HoldDraft(ctx context.Context, d earshot.Draft) error {
 	}
 	d.ID = id
 	return s.write(ctx, func() error {
-		s.drafts[id] = &rule.Drafted{Draft: d}
+		s.drafts[id] = &rule.StoredDraft{Draft: d}
 		return nil
 	})
 }
@@ -199,7 +199,7 @@ func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, t earshot.Tu
 			_, queued := s.queue.anchors[agentKey{d.Conversation.Agent, scope, string(d.Anchor)}]
 			var busy bool
 			if c := s.queue.conversations[d.Conversation]; c != nil {
-				busy = slices.ContainsFunc(c.turns, func(q *queuedTurn) bool { return rule.Answering(q.State) })
+				busy = slices.ContainsFunc(c.turns, func(q *queuedTurn) bool { return rule.IsAnswering(q.State) })
 			}
 			return rule.CommitDraft(*d, rule.DraftEnd{
 				Turn: turn, Now: now, Stored: s.time(), Answered: s.answered(d.Conversation, turn), Queued: queued, Busy: busy,
@@ -228,8 +228,8 @@ func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, t earshot.Tu
 }
 
 // putDone stores a turn that is done.
-func (s *Store) putDone(q rule.Queued) {
-	t := &queuedTurn{Queued: q}
+func (s *Store) putDone(q rule.StoredTurn) {
+	t := &queuedTurn{StoredTurn: q}
 	byID := func(t *queuedTurn, id earshot.TurnID) int { return cmp.Compare(t.ID, id) }
 	l := s.queue.of(q.Conversation)
 	for _, list := range []*[]*queuedTurn{&s.queue.turns, &l.all} {
@@ -279,7 +279,7 @@ func (s *Store) PruneDrafts(ctx context.Context, before earshot.Time) (int, erro
 }
 
 // eraseDrafts erases the contents of the open drafts of which which is true.
-func (s *Store) eraseDrafts(which func(*rule.Drafted) bool) {
+func (s *Store) eraseDrafts(which func(*rule.StoredDraft) bool) {
 	for id, d := range s.drafts {
 		if d.State == earshot.DraftOpen && !d.Erased && which(d) {
 			next := d.WithoutText()
@@ -308,8 +308,8 @@ func (s *Store) scrubDrafts(scope earshot.Scope, holds func(string) bool) error 
 }
 
 // dropDrafts removes drafts.
-func (s *Store) dropDrafts(which func(*rule.Drafted) bool) {
-	maps.DeleteFunc(s.drafts, func(_ earshot.TurnID, d *rule.Drafted) bool { return which(d) })
+func (s *Store) dropDrafts(which func(*rule.StoredDraft) bool) {
+	maps.DeleteFunc(s.drafts, func(_ earshot.TurnID, d *rule.StoredDraft) bool { return which(d) })
 }
 
 // drafted reports whether a conversation has an open draft.

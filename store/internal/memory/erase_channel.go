@@ -20,7 +20,7 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 		}
 		maps.DeleteFunc(s.conversations, func(id earshot.ConversationID, _ *conversation) bool { return id.Scope == scope })
 		maps.DeleteFunc(s.keys, func(_ idempotencyKey, of earshot.ConversationID) bool { return of.Scope == scope })
-		s.dropDrafts(func(d *rule.Drafted) bool { return d.Conversation.Scope == scope })
+		s.dropDrafts(func(d *rule.StoredDraft) bool { return d.Conversation.Scope == scope })
 		maps.DeleteFunc(s.anchors, func(at agentKey, _ bool) bool { return at.scope == scope })
 		s.queue.forget(scope)
 		s.bound.forget(scope)

@@ -121,7 +121,7 @@ func (s *Store) drop(c *conversation) {
 	if c.summed.Before.Turns > 0 {
 		s.tally.Summaries++
 	}
-	s.dropDrafts(func(d *rule.Drafted) bool { return d.Conversation == id })
+	s.dropDrafts(func(d *rule.StoredDraft) bool { return d.Conversation == id })
 	q := &s.queue
 	for _, t := range q.turns {
 		if t.Conversation == id {
@@ -170,7 +170,7 @@ func (e *eraser) ScrubMessages(_ context.Context, scope earshot.Scope, id earsho
 
 // ScrubEvents implements [rule.Eraser], for all events at once.
 func (e *eraser) ScrubEvents(_ context.Context, scope earshot.Scope, id earshot.AuthorID, _ string) (string, bool, error) {
-	has := rule.Tells(id)
+	has := rule.MentionsAuthor(id)
 	if box := e.queue.inboxes[scope]; box != nil {
 		for _, list := range box.events {
 			for i := range list {
@@ -190,7 +190,7 @@ func (e *eraser) EndNamed(_ context.Context, s earshot.Scope, id earshot.AuthorI
 			continue
 		}
 		for _, t := range c.turns {
-			if slices.ContainsFunc(t.Names, func(n earshot.Named) bool { return n.ID == id }) {
+			if slices.ContainsFunc(t.Names, func(n earshot.SessionName) bool { return n.ID == id }) {
 				(*Store)(e).eraseEpochs(c, t.Epoch, t.Epoch)
 				return true, nil
 			}

@@ -8,24 +8,24 @@ import (
 )
 
 // record stores one copy of a message, with the erasures that a deletion causes.
-func (s *Store) record(scope earshot.Scope, c *channel, m rule.Message) earshot.Recorded {
+func (s *Store) record(scope earshot.Scope, c *channel, m rule.Message) earshot.RecordResult {
 	bars := s.bars.of(scope)
 	before := c.byID[m.ID]
 	if bars.Refuses(m, before != nil) {
-		return earshot.Recorded{ID: m.ID, Change: earshot.Same}
+		return earshot.RecordResult{ID: m.ID, Change: earshot.Same}
 	}
-	var words rule.Words
+	var words rule.QuotableWords
 	past := c.history[m.ID]
 	out := c.record(bars.Admit(m), bars)
 	if now := c.byID[m.ID]; now != nil && !now.Deleted && out.Change != earshot.Same && out.Change != earshot.Other {
-		s.bound.wrote(place{scope, now.Thread})
+		s.bound.wrote(conversationPlace{scope, now.Thread})
 	}
 	if out.Change == earshot.Gone {
 		if before != nil {
 			if words = m.Quoted; words == nil {
-				texts := rule.Said(before.Message)
+				texts := rule.MessageTexts(before.Message)
 				for _, p := range past {
-					texts = append(texts, rule.Said(p.Message)...)
+					texts = append(texts, rule.MessageTexts(p.Message)...)
 				}
 				words = rule.WordsOf(texts...)
 			}
@@ -39,7 +39,7 @@ func (s *Store) record(scope earshot.Scope, c *channel, m rule.Message) earshot.
 
 // erase erases all other copies of the text of a deleted message, which words are
 // of, and the replies that quote it.
-func (s *Store) erase(scope earshot.Scope, c *channel, m earshot.Message, words rule.Words) {
+func (s *Store) erase(scope earshot.Scope, c *channel, m earshot.Message, words rule.QuotableWords) {
 	box := s.queue.inbox(scope)
 	quoting := []earshot.MessageID{m.ID}
 	for _, list := range [][]*rule.Message{c.threads[m.ID], c.replying[m.ID]} {
@@ -52,7 +52,7 @@ func (s *Store) erase(scope earshot.Scope, c *channel, m earshot.Message, words 
 	}
 	for _, t := range s.queue.turns {
 		if t.Conversation.Scope == scope && t.Anchor == m.ID {
-			s.apply(t, rule.DropAnchored(t.Queued, t.postStates(), s.time()))
+			s.applyChange(t, rule.DropAnchored(t.StoredTurn, t.postStates(), s.time()))
 		}
 	}
 	for _, r := range s.eraseReaders(scope, c, m, words).Tombstones() {
@@ -75,7 +75,7 @@ func (s *Store) eraseRaws(events []earshot.Event) {
 
 // eraseReaders erases what the epochs hold that have read a message, and returns
 // their replies that quote it.
-func (s *Store) eraseReaders(scope earshot.Scope, c *channel, m earshot.Message, words rule.Words) rule.Quoting {
+func (s *Store) eraseReaders(scope earshot.Scope, c *channel, m earshot.Message, words rule.QuotableWords) rule.Quoting {
 	quoting := rule.Quoting{}
 	unquote := func(conv *conversation) {
 		conv.without(func(v string) bool { return len(words.In(v)) > 0 }, s.time())
@@ -84,7 +84,7 @@ func (s *Store) eraseReaders(scope earshot.Scope, c *channel, m earshot.Message,
 		quoting.Add(s.quotes(c, conv, from, to, words))
 		unquote(conv)
 	}
-	s.eraseDrafts(func(d *rule.Drafted) bool {
+	s.eraseDrafts(func(d *rule.StoredDraft) bool {
 		shows := d.Conversation.Scope == scope && slices.Contains(d.Prompt.Shows, m.ID)
 		if conv := s.conversations[d.Conversation]; shows && conv != nil {
 			unquote(conv)
@@ -112,7 +112,7 @@ func (s *Store) eraseReaders(scope earshot.Scope, c *channel, m earshot.Message,
 
 // quotes returns the replies of a conversation's epochs, both ends counted, that
 // quote a message.
-func (s *Store) quotes(c *channel, conv *conversation, from, to int, words rule.Words) rule.Quoting {
+func (s *Store) quotes(c *channel, conv *conversation, from, to int, words rule.QuotableWords) rule.Quoting {
 	if len(words) == 0 {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (s *Store) quotes(c *channel, conv *conversation, from, to int, words rule.
 		}
 	}
 	for _, t := range s.queue.turns {
-		if t.Conversation == conv.ID && from <= t.Queued.Epoch && t.Queued.Epoch <= to {
+		if t.Conversation == conv.ID && from <= t.StoredTurn.Epoch && t.StoredTurn.Epoch <= to {
 			for _, p := range t.posts {
 				add(&replies, p.Message)
 			}
@@ -172,9 +172,9 @@ func (s *Store) eraseEpochs(c *conversation, from, to int) {
 // eraseTurnsOf erases the text of the turns of a conversation's epochs, both ends
 // counted, and that of the conversation's drafts, which may have read the same.
 func (s *Store) eraseTurnsOf(id earshot.ConversationID, from, to int) {
-	s.eraseDrafts(func(d *rule.Drafted) bool { return d.Conversation == id })
+	s.eraseDrafts(func(d *rule.StoredDraft) bool { return d.Conversation == id })
 	for _, t := range s.queue.turns {
-		if t.Conversation == id && from <= t.Queued.Epoch && t.Queued.Epoch <= to {
+		if t.Conversation == id && from <= t.StoredTurn.Epoch && t.StoredTurn.Epoch <= to {
 			if t.hasText() {
 				s.tally.Turns++
 			}

@@ -22,7 +22,7 @@ func (s *Store) Locate(ctx context.Context, text string, looked func(what string
 			err = s.read(ctx, func() error {
 				v := reflect.ValueOf(s).Elem()
 				for i := range v.NumField() {
-					l := locator{finder: finder, table: v.Type().Field(i).Name, seen: map[visit]bool{}}
+					l := locator{finder: finder, table: v.Type().Field(i).Name, seen: map[visitedPointer]bool{}}
 					l.walk(v.Field(i), "", nil)
 					found = append(found, l.found...)
 					if looked != nil {
@@ -51,13 +51,13 @@ func (s *Store) Locate(ctx context.Context, text string, looked func(what string
 type locator struct {
 	finder rule.Finder
 	table  string
-	seen   map[visit]bool
+	seen   map[visitedPointer]bool
 	values int64
 	found  []earshot.Place
 }
 
-// A visit is a pointer that was followed.
-type visit struct {
+// A visitedPointer is a pointer that was followed.
+type visitedPointer struct {
 	at  uintptr
 	typ reflect.Type
 }
@@ -69,7 +69,7 @@ func (l *locator) walk(v reflect.Value, column string, row []string) {
 	case reflect.String:
 		l.look([]byte(v.String()), column, row)
 	case reflect.Pointer:
-		at := visit{v.Pointer(), v.Type()}
+		at := visitedPointer{v.Pointer(), v.Type()}
 		if v.IsNil() || l.seen[at] {
 			return
 		}

@@ -11,16 +11,16 @@ import (
 )
 
 // Record implements [earshot.Messages].
-func (s *Store) Record(ctx context.Context, scope earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error) {
+func (s *Store) Record(ctx context.Context, scope earshot.Scope, messages ...earshot.Message) ([]earshot.RecordResult, error) {
 	return s.recordAs(ctx, scope, rule.Prepare, messages)
 }
 
 // Tell implements [earshot.Messages].
-func (s *Store) Tell(ctx context.Context, scope earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error) {
+func (s *Store) Tell(ctx context.Context, scope earshot.Scope, messages ...earshot.Message) ([]earshot.RecordResult, error) {
 	return s.recordAs(ctx, scope, rule.PrepareTold, messages)
 }
 
-func (s *Store) recordAs(ctx context.Context, scope earshot.Scope, prepare func(context.Context, []earshot.Message) ([]rule.Message, error), messages []earshot.Message) ([]earshot.Recorded, error) {
+func (s *Store) recordAs(ctx context.Context, scope earshot.Scope, prepare func(context.Context, []earshot.Message) ([]rule.Message, error), messages []earshot.Message) ([]earshot.RecordResult, error) {
 	scope, err := rule.CheckScope(scope)
 	if err != nil {
 		return nil, err
@@ -29,8 +29,8 @@ func (s *Store) recordAs(ctx context.Context, scope earshot.Scope, prepare func(
 	if err != nil || len(prepared) == 0 {
 		return nil, err
 	}
-	out := make([]earshot.Recorded, len(prepared))
-	if err := s.recordInto(ctx, rule.Prepared{Scope: scope, Messages: prepared}, out); err != nil {
+	out := make([]earshot.RecordResult, len(prepared))
+	if err := s.recordInto(ctx, rule.PreparedBatch{Scope: scope, Messages: prepared}, out); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -73,11 +73,11 @@ func (s *Store) ByID(ctx context.Context, scope earshot.Scope, ids ...earshot.Me
 }
 
 // Newest implements [earshot.Messages].
-func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Part, to earshot.Position, limit int) ([]earshot.Message, error) {
+func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.ChannelPart, to earshot.Position, limit int) ([]earshot.Message, error) {
 	var out []earshot.Message
 	err := s.in(ctx, scope, func(c *channel) {
 		list := upTo(c.part(rule.Part(part)), rule.Position(to))
-		s.bound.used(place{rule.Scope(scope), rule.Part(part).Thread()}, false)
+		s.bound.used(conversationPlace{rule.Scope(scope), rule.Part(part).Thread()}, false)
 		out = export(list[len(list)-min(len(list), max(limit, 0)):])
 	})
 	return out, err
@@ -85,14 +85,14 @@ func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Pa
 
 // Range implements [earshot.Messages]. It reads what was stored when the
 // iteration began.
-func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.Part, begin, end earshot.Position) iter.Seq2[earshot.Message, error] {
+func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.ChannelPart, begin, end earshot.Position) iter.Seq2[earshot.Message, error] {
 	return func(yield func(earshot.Message, error) bool) {
 		var list []*rule.Message
 		err := s.in(ctx, scope, func(c *channel) {
-			s.bound.used(place{rule.Scope(scope), rule.Part(part).Thread()}, false)
+			s.bound.used(conversationPlace{rule.Scope(scope), rule.Part(part).Thread()}, false)
 			list = slices.Clone(from(upTo(c.part(rule.Part(part)), rule.Position(end)), rule.Position(begin)))
 		})
-		each(ctx, list, err, yield, func(m *rule.Message) (earshot.Message, error) { return one(m), nil })
+		yieldMessages(ctx, list, err, yield, func(m *rule.Message) (earshot.Message, error) { return copyMessage(m), nil })
 	}
 }
 
@@ -130,9 +130,9 @@ func (s *Store) Revisions(ctx context.Context, scope earshot.Scope, id earshot.M
 			return
 		}
 		for _, past := range c.history[m.ID] {
-			out = append(out, one(&past))
+			out = append(out, copyMessage(&past))
 		}
-		out = append(out, one(m))
+		out = append(out, copyMessage(m))
 	})
 	if err == nil && out == nil {
 		err = rule.NoMessage(id)
@@ -169,7 +169,7 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, to earshot.Po
 }
 
 // Count implements [earshot.Messages].
-func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Part, to earshot.Position) (earshot.Count, error) {
+func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.ChannelPart, to earshot.Position) (earshot.Count, error) {
 	var out earshot.Count
 	err := s.in(ctx, scope, func(c *channel) {
 		list := upTo(c.part(rule.Part(part)), rule.Position(to))
@@ -191,7 +191,7 @@ func (s *Store) Terms(ctx context.Context, scope earshot.Scope, seq int64) iter.
 			i, _ := slices.BinarySearchFunc(list, t.Seq, func(m *rule.Message, seq int64) int { return cmp.Compare(m.Seq, seq) })
 			list = slices.Insert(list, i, &rule.Message{Message: earshot.Message{ID: t.ID, Seq: t.Seq, Deleted: true}})
 		}
-		each(ctx, list, err, yield, func(m *rule.Message) (earshot.Terms, error) {
+		yieldMessages(ctx, list, err, yield, func(m *rule.Message) (earshot.Terms, error) {
 			t := earshot.Terms{ID: m.ID, Seq: m.Seq, Time: m.Time, Author: m.Author.ID, Name: m.Author.Name, Thread: m.Thread, ReplyTo: m.ReplyTo, System: m.Author.Kind == earshot.System, Deleted: m.Deleted}
 			err := rule.ReadTerms(m.Terms, &t)
 			return t, err
@@ -199,8 +199,8 @@ func (s *Store) Terms(ctx context.Context, scope earshot.Scope, seq int64) iter.
 	}
 }
 
-// each yields list's messages as f makes them, or err.
-func each[T any](ctx context.Context, list []*rule.Message, err error, yield func(T, error) bool, f func(*rule.Message) (T, error)) {
+// yieldMessages yields list's messages as f makes them, or err.
+func yieldMessages[T any](ctx context.Context, list []*rule.Message, err error, yield func(T, error) bool, f func(*rule.Message) (T, error)) {
 	var none T
 	for _, m := range list {
 		if err = ctx.Err(); err != nil {
@@ -219,17 +219,17 @@ func each[T any](ctx context.Context, list []*rule.Message, err error, yield fun
 func export(list []*rule.Message) []earshot.Message {
 	var out []earshot.Message
 	for _, m := range list {
-		out = append(out, one(m))
+		out = append(out, copyMessage(m))
 	}
 	return out
 }
 
-// one returns a copy of m that shares nothing with it. Empty lists are nil.
-func one(m *rule.Message) earshot.Message {
+// copyMessage returns a copy of m that shares nothing with it. Empty lists are nil.
+func copyMessage(m *rule.Message) earshot.Message {
 	out := m.Message
 	out.Mentions = append([]earshot.AuthorID(nil), m.Mentions...)
 	out.Reactions = append([]earshot.Reaction(nil), m.Reactions...)
-	out.Shared = append([]earshot.Shared(nil), m.Shared...)
+	out.Shared = append([]earshot.SharedContent(nil), m.Shared...)
 	out.Files = append([]earshot.File(nil), m.Files...)
 	if a := m.Replies; a != nil {
 		reported := *a

@@ -42,7 +42,7 @@ type inbox struct {
 
 // A queuedTurn is a turn with its journal and its posts by chunk.
 type queuedTurn struct {
-	rule.Queued
+	rule.StoredTurn
 	client string
 	author earshot.AuthorID
 	said   earshot.Time
@@ -70,19 +70,19 @@ func newQueue() queue {
 }
 
 // Accept implements [earshot.Queue].
-func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
+func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.AcceptResult, error) {
 	scope, e, id, err := rule.CheckAccept(scope, e, ask)
 	if err != nil {
-		return earshot.Accepted{}, err
+		return earshot.AcceptResult{}, err
 	}
 	prepared, err := rule.Prepare(ctx, []earshot.Message{e.Message})
 	if err != nil {
-		return earshot.Accepted{}, err
+		return earshot.AcceptResult{}, err
 	}
 	e.Message = prepared[0].Message
-	var out earshot.Accepted
+	var out earshot.AcceptResult
 	err = s.write(ctx, func() error {
-		h := rule.Heard{Event: e, Asked: ask != nil, ID: id, Now: s.time()}
+		h := rule.AcceptState{Event: e, Asked: ask != nil, ID: id, Now: s.time()}
 		box := s.queue.inbox(scope)
 		c := s.channel(scope)
 		if h.Known = e.Delivery != "" && box.deliveries[e.Delivery]; !h.Known {
@@ -99,7 +99,7 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 			h.Turn = t.ID
 		}
 		h.Twice = s.sentTwice(id.Agent, scope, e)
-		a := rule.Accept(h)
+		a := rule.DecideAccept(h)
 		if out = a.Accepted; a.Event != nil {
 			box.put(*a.Event)
 		}
@@ -112,7 +112,7 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 		return nil
 	})
 	if err != nil {
-		return earshot.Accepted{}, err
+		return earshot.AcceptResult{}, err
 	}
 	return out, nil
 }
@@ -147,14 +147,14 @@ func (s *Store) sentTwice(agent earshot.AgentID, scope earshot.Scope, e earshot.
 }
 
 // enqueue opens a turn and returns its id.
-func (s *Store) enqueue(q rule.Queued, e earshot.Event) earshot.TurnID {
+func (s *Store) enqueue(q rule.StoredTurn, e earshot.Event) earshot.TurnID {
 	id := q.Conversation
 	if s.conversations[id] == nil {
 		s.create(earshot.Conversation{ID: id, Metadata: map[string]string{}}, q.Updated)
 	}
 	s.queue.last++
 	q.ID = s.queue.last
-	t := &queuedTurn{Queued: q, client: e.Client, author: e.Message.Author.ID, said: e.Message.Time}
+	t := &queuedTurn{StoredTurn: q, client: e.Client, author: e.Message.Author.ID, said: e.Message.Time}
 	s.queue.turns = append(s.queue.turns, t)
 	s.queue.anchors[agentKey{id.Agent, id.Scope, string(t.Anchor)}] = t
 	l := s.queue.of(id)

@@ -22,7 +22,7 @@ func (s *Store) Finish(ctx context.Context, lease earshot.Lease, id earshot.Turn
 		for i, x := range e.Confirmed {
 			e.Confirmed[i].Stored = s.queue.posts[scopedID{scope, x.Key}]
 		}
-		c, err := rule.Finish(h, e)
+		c, err := rule.DecideFinish(h, e)
 		return t, c, err
 	}
 	return s.write(ctx, func() error {
@@ -34,7 +34,7 @@ func (s *Store) Finish(ctx context.Context, lease earshot.Lease, id earshot.Turn
 		}
 		t, c, err := decide()
 		if err == nil {
-			s.apply(t, c)
+			s.applyChange(t, c)
 		}
 		return err
 	})
@@ -43,13 +43,13 @@ func (s *Store) Finish(ctx context.Context, lease earshot.Lease, id earshot.Turn
 // Merge implements [earshot.Queue].
 func (s *Store) Merge(ctx context.Context, lease earshot.Lease, into earshot.TurnID, turns ...earshot.TurnID) error {
 	return s.under(ctx, lease, into, func(h rule.LeasedTurn, _ *queuedTurn) (rule.Change, error) {
-		others := make([]rule.Queued, len(turns))
+		others := make([]rule.StoredTurn, len(turns))
 		for i, id := range turns {
 			if t, err := s.queue.turn(id); err == nil {
-				others[i] = t.Queued
+				others[i] = t.StoredTurn
 			}
 		}
-		return rule.Merge(h, turns, others, s.queue.unfinished(h.Lease.Conversation))
+		return rule.DecideMerge(h, turns, others, s.queue.unfinished(h.Lease.Conversation))
 	})
 }
 
@@ -60,9 +60,9 @@ func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
 		if err != nil {
 			return err
 		}
-		c, err := rule.Reopen(t.Queued, s.anyDeleted(t.Conversation.Scope, []earshot.MessageID{t.Anchor}), s.queue.unfinished(t.Conversation), s.time())
+		c, err := rule.DecideReopen(t.StoredTurn, s.anyDeleted(t.Conversation.Scope, []earshot.MessageID{t.Anchor}), s.queue.unfinished(t.Conversation), s.time())
 		if err == nil {
-			s.apply(t, c)
+			s.applyChange(t, c)
 		}
 		return err
 	})
@@ -79,9 +79,9 @@ func (s *Store) Discard(ctx context.Context, id earshot.TurnID, why string) erro
 		if err != nil {
 			return err
 		}
-		c, err := rule.Discard(t.Queued, why, s.time())
+		c, err := rule.DecideDiscard(t.StoredTurn, why, s.time())
 		if err == nil {
-			s.apply(t, c)
+			s.applyChange(t, c)
 		}
 		return err
 	})

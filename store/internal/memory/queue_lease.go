@@ -27,7 +27,7 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 			return rule.NoClaim()
 		}
 		first := oldest.turns[0]
-		oldest.StoredLease, first.Queued = oldest.Claimed(owner, now, hold), first.Claimed(oldest.Left(), s.time())
+		oldest.StoredLease, first.StoredTurn = oldest.Claimed(owner, now, hold), first.Claimed(oldest.Left(), s.time())
 		out = earshot.Lease{Conversation: first.Conversation, Owner: owner, Fence: oldest.Fence, Until: oldest.Until}
 		for _, t := range oldest.turns {
 			turns = append(turns, t.export())
@@ -44,7 +44,7 @@ func (s *Store) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, ho
 	}
 	lease := rule.Lease(l)
 	err := s.write(ctx, func() error {
-		next, err := rule.Renew(s.queue.stored(lease.Conversation), lease, now, hold)
+		next, err := rule.DecideRenew(s.queue.stored(lease.Conversation), lease, now, hold)
 		if err == nil {
 			s.queue.of(lease.Conversation).StoredLease, l.Until = next, next.Until
 		}
@@ -57,14 +57,14 @@ func (s *Store) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, ho
 func (s *Store) Release(ctx context.Context, l earshot.Lease, notBefore earshot.Time) error {
 	l = rule.Lease(l)
 	return s.write(ctx, func() error {
-		next, ok := rule.Release(s.queue.stored(l.Conversation), l, notBefore)
+		next, ok := rule.DecideRelease(s.queue.stored(l.Conversation), l, notBefore)
 		if !ok {
 			return nil
 		}
 		have := s.queue.of(l.Conversation)
 		have.StoredLease = next
 		for _, t := range have.turns {
-			t.Queued = t.Released()
+			t.StoredTurn = t.Released()
 		}
 		return nil
 	})
@@ -88,7 +88,7 @@ func (s *Store) leased(l earshot.Lease, id earshot.TurnID) (rule.LeasedTurn, *qu
 	}
 	t, err := s.queue.turn(id)
 	if err == nil {
-		h.Turn = t.Queued
+		h.Turn = t.StoredTurn
 	}
 	return h, t
 }
@@ -100,14 +100,14 @@ func (s *Store) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, d
 		h, t := s.leased(l, id)
 		c, err := decide(h, t)
 		if err == nil {
-			s.apply(t, c)
+			s.applyChange(t, c)
 		}
 		return err
 	})
 }
 
-// apply writes c, which is about the turn t.
-func (s *Store) apply(t *queuedTurn, c rule.Change) {
+// applyChange writes c, which is about the turn t.
+func (s *Store) applyChange(t *queuedTurn, c rule.Change) {
 	if c.EmptyJournal {
 		t.steps = nil
 	}
@@ -129,13 +129,13 @@ func (s *Store) apply(t *queuedTurn, c rule.Change) {
 	}
 	for _, next := range c.Turns {
 		if of, err := s.queue.turn(next.ID); err == nil {
-			of.Queued, of.pruned = next, false
+			of.StoredTurn, of.pruned = next, false
 		}
 	}
 	if c.Unmerge != 0 {
 		for _, other := range s.queue.of(t.Conversation).all {
-			if next, ok := rule.Unmerged(other.Queued, c.Unmerge, s.time()); ok {
-				other.Queued, other.pruned = next, false
+			if next, ok := rule.ReopenMerged(other.StoredTurn, c.Unmerge, s.time()); ok {
+				other.StoredTurn, other.pruned = next, false
 			}
 		}
 	}

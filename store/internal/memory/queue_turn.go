@@ -16,7 +16,7 @@ func (s *Store) Begin(ctx context.Context, lease earshot.Lease, id earshot.TurnI
 		return err
 	}
 	return s.under(ctx, lease, id, func(h rule.LeasedTurn, _ *queuedTurn) (rule.Change, error) {
-		return rule.Begin(h, p, s.anyDeleted(h.Lease.Conversation.Scope, append(p.Shows, h.Turn.Anchor)))
+		return rule.DecideBegin(h, p, s.anyDeleted(h.Lease.Conversation.Scope, append(p.Shows, h.Turn.Anchor)))
 	})
 }
 
@@ -30,7 +30,7 @@ func (s *Store) AddStep(ctx context.Context, lease earshot.Lease, id earshot.Tur
 		return err
 	}
 	return s.under(ctx, lease, id, func(h rule.LeasedTurn, t *queuedTurn) (rule.Change, error) {
-		steps, puts := 0, make([]rule.Put, len(posts))
+		steps, puts := 0, make([]rule.PostCall, len(posts))
 		if t != nil {
 			steps = len(t.steps)
 		}
@@ -68,8 +68,8 @@ func (s *Store) PutPost(ctx context.Context, lease earshot.Lease, p earshot.Post
 }
 
 // put loads what is stored of a post.
-func (s *Store) put(h rule.LeasedTurn, t *queuedTurn, p earshot.Post) rule.Put {
-	out := rule.Put{Post: p, Keyed: s.queue.posts[scopedID{h.Lease.Conversation.Scope, p.Key}]}
+func (s *Store) put(h rule.LeasedTurn, t *queuedTurn, p earshot.Post) rule.PostCall {
+	out := rule.PostCall{Post: p, Keyed: s.queue.posts[scopedID{h.Lease.Conversation.Scope, p.Key}]}
 	if t != nil {
 		if i, found := t.find(p.Chunk); found {
 			out.Stored = t.posts[i]
@@ -127,7 +127,7 @@ func (s *Store) Confirm(ctx context.Context, scope earshot.Scope, key string, id
 	}
 	scope = rule.Scope(scope)
 	return s.write(ctx, func() error {
-		c, err := rule.Confirm(s.time(), rule.Confirmation{Key: key, Message: id, Stored: s.queue.posts[scopedID{scope, key}]})
+		c, err := rule.DecideConfirm(s.time(), rule.Confirmation{Key: key, Message: id, Stored: s.queue.posts[scopedID{scope, key}]})
 		if err == nil {
 			s.putPosts(c.Posts)
 		}

@@ -15,7 +15,7 @@ func (s *Store) BookCalls(ctx context.Context, key string, r earshot.Rate, calls
 	}
 	err = s.write(ctx, func() error {
 		s.rates[key] = max(s.rates[key], now) + earshot.Time(rule.Span(r, calls))
-		out = rule.Booked(r, calls, s.rates[key])
+		out = rule.NewBooking(r, calls, s.rates[key])
 		return nil
 	})
 	return out, err
@@ -28,7 +28,7 @@ func (s *Store) BlockCalls(ctx context.Context, key string, r earshot.Rate, unti
 		return err
 	}
 	return s.write(ctx, func() error {
-		s.rates[key] = max(s.rates[key], rule.Blocked(r, until))
+		s.rates[key] = max(s.rates[key], rule.BlockedUntil(r, until))
 		return nil
 	})
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // React implements [earshot.Messages].
-func (s *Store) React(ctx context.Context, scope earshot.Scope, x earshot.Reacted) (out earshot.Recorded, err error) {
+func (s *Store) React(ctx context.Context, scope earshot.Scope, x earshot.ReactionEvent) (out earshot.RecordResult, err error) {
 	if scope, err = rule.CheckScope(scope); err != nil {
 		return out, err
 	}
@@ -21,7 +21,7 @@ func (s *Store) React(ctx context.Context, scope earshot.Scope, x earshot.Reacte
 			return rule.NoChannel(scope.Channel)
 		}
 		stored := c.byID[x.Message]
-		out = earshot.Recorded{ID: x.Message, Change: earshot.Same}
+		out = earshot.RecordResult{ID: x.Message, Change: earshot.Same}
 		if stored != nil {
 			out.Seq = stored.Seq
 		}

@@ -36,12 +36,12 @@ type Store struct {
 	rates         map[string]earshot.Time // up to when calls under a key are booked
 	notes         map[string][]byte       // by key
 	queue         queue
-	drafts        map[earshot.TurnID]*rule.Drafted // replaced, never changed in place
-	erasures      []*rule.Erasure                  // by id
-	bars          bars                             // what is not recorded again
-	tally         earshot.ErasureCounts            // what deletions have removed; a step of an erasure sets it to zero
-	agents        map[earshot.AgentID]bool         // who have conversations; only with a bound
-	bound         *bound                           // nil: none
+	drafts        map[earshot.TurnID]*rule.StoredDraft // replaced, never changed in place
+	erasures      []*rule.Erasure                      // by id
+	bars          bars                                 // what is not recorded again
+	tally         earshot.ErasureCounts                // what deletions have removed; a step of an erasure sets it to zero
+	agents        map[earshot.AgentID]bool             // who have conversations; only with a bound
+	bound         *evictor                             // nil: none
 }
 
 type workspace struct {
@@ -76,7 +76,7 @@ func Open(now func() time.Time) *Store {
 		anchors:       map[agentKey]bool{},
 		notes:         map[string][]byte{},
 		queue:         newQueue(),
-		drafts:        map[earshot.TurnID]*rule.Drafted{},
+		drafts:        map[earshot.TurnID]*rule.StoredDraft{},
 		rates:         map[string]earshot.Time{},
 		bars:          bars{},
 	}
@@ -85,7 +85,7 @@ func Open(now func() time.Time) *Store {
 // OpenBounded is Open of a store that evicts what is over its limits.
 func OpenBounded(now func() time.Time, l Limits) *Store {
 	s := Open(now)
-	s.bound, s.agents = newBound(l), map[earshot.AgentID]bool{}
+	s.bound, s.agents = newEvictor(l), map[earshot.AgentID]bool{}
 	return s
 }
 
@@ -269,7 +269,7 @@ func (s *Store) Coverage(ctx context.Context, scope earshot.Scope) ([]earshot.Co
 			}
 			out = append(out, c.gaps()...)
 		}
-		out = rule.Above(out, s.bars.of(rule.Scope(scope)).Floor())
+		out = rule.CoverageAbove(out, s.bars.of(rule.Scope(scope)).Floor())
 		return nil
 	})
 	slices.SortFunc(out, func(a, b earshot.Coverage) int {

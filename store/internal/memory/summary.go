@@ -11,7 +11,7 @@ import (
 )
 
 // state returns what is stored of a conversation's summary.
-func (c *conversation) state() rule.Summed {
+func (c *conversation) state() rule.SummaryState {
 	x := c.summed
 	x.Turns, x.Weight, x.Epoch = len(c.turns), c.weighs(len(c.turns)), c.Epoch
 	return x

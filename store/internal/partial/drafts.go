@@ -8,9 +8,9 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A holder keeps in memory what a draft on the disk is made of, until something of it
+// A draftHolder keeps in memory what a draft on the disk is made of, until something of it
 // is deleted. The store in memory is one.
-type holder interface {
+type draftHolder interface {
 	HoldDraft(ctx context.Context, d earshot.Draft) error
 	HeldDraft(ctx context.Context, id earshot.TurnID) (earshot.Draft, bool, error)
 	DropDraft(ctx context.Context, id earshot.TurnID) error
@@ -19,8 +19,8 @@ type holder interface {
 // errNoHolder is the error of a store that was made over another memory.
 var errNoHolder = errors.New("the store in memory holds no drafts")
 
-func (s *Store) holder() (holder, error) {
-	h, ok := s.memory.(holder)
+func (s *Store) holder() (draftHolder, error) {
+	h, ok := s.memory.(draftHolder)
 	if !ok {
 		return nil, errNoHolder
 	}

@@ -13,16 +13,16 @@ import (
 // Record implements [earshot.Messages]. Of a transient channel the disk gets
 // tombstones, which are bare ids, and newer revisions of the questions that it
 // holds.
-func (s *Store) Record(ctx context.Context, scope earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error) {
+func (s *Store) Record(ctx context.Context, scope earshot.Scope, messages ...earshot.Message) ([]earshot.RecordResult, error) {
 	return s.recordAs(ctx, scope, earshot.Store.Record, messages)
 }
 
 // Tell implements [earshot.Messages], as Record does.
-func (s *Store) Tell(ctx context.Context, scope earshot.Scope, messages ...earshot.Message) ([]earshot.Recorded, error) {
+func (s *Store) Tell(ctx context.Context, scope earshot.Scope, messages ...earshot.Message) ([]earshot.RecordResult, error) {
 	return s.recordAs(ctx, scope, earshot.Store.Tell, messages)
 }
 
-func (s *Store) recordAs(ctx context.Context, scope earshot.Scope, record func(earshot.Store, context.Context, earshot.Scope, ...earshot.Message) ([]earshot.Recorded, error), messages []earshot.Message) ([]earshot.Recorded, error) {
+func (s *Store) recordAs(ctx context.Context, scope earshot.Scope, record func(earshot.Store, context.Context, earshot.Scope, ...earshot.Message) ([]earshot.RecordResult, error), messages []earshot.Message) ([]earshot.RecordResult, error) {
 	if !s.transient(scope) {
 		out, err := record(s.Store, ctx, scope, messages...)
 		if err == nil {
@@ -79,7 +79,7 @@ func (s *Store) onDisk(ctx context.Context, scope earshot.Scope, ids ...earshot.
 }
 
 // React implements [earshot.Messages].
-func (s *Store) React(ctx context.Context, scope earshot.Scope, x earshot.Reacted) (earshot.Recorded, error) {
+func (s *Store) React(ctx context.Context, scope earshot.Scope, x earshot.ReactionEvent) (earshot.RecordResult, error) {
 	return s.of(scope).React(ctx, scope, x)
 }
 
@@ -176,12 +176,12 @@ func (s *Store) isRunning(scope earshot.Scope, id earshot.MessageID) bool {
 }
 
 // Newest implements [earshot.Messages].
-func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error) {
+func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error) {
 	return s.of(scope).Newest(ctx, scope, part, upTo, limit)
 }
 
 // Range implements [earshot.Messages].
-func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
+func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.ChannelPart, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
 	return s.of(scope).Range(ctx, scope, part, from, to)
 }
 
@@ -206,7 +206,7 @@ func (s *Store) Activity(ctx context.Context, scope earshot.Scope, upTo earshot.
 }
 
 // Count implements [earshot.Messages].
-func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error) {
+func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.ChannelPart, upTo earshot.Position) (earshot.Count, error) {
 	return s.of(scope).Count(ctx, scope, part, upTo)
 }
 

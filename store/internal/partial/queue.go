@@ -15,7 +15,7 @@ const noMessage = "-"
 // Accept implements [earshot.Inbox]. Of a transient channel the disk gets the
 // events that open a turn, with their message; the memory gets all. Neither gets
 // the raw event, which no turn needs.
-func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
+func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.AcceptResult, error) {
 	if !s.transient(scope) {
 		out, err := s.Store.Accept(ctx, scope, e, ask)
 		if err == nil {
@@ -29,26 +29,26 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 	}
 	onDisk, err := s.forDisk(ctx, scope, []earshot.Message{e.Message})
 	if err != nil {
-		return earshot.Accepted{}, err
+		return earshot.AcceptResult{}, err
 	}
 	switch {
 	case len(onDisk) > 0:
 		x := e
 		x.Message = onDisk[0]
 		if _, err := s.Store.Accept(ctx, scope, x, nil); err != nil {
-			return earshot.Accepted{}, err
+			return earshot.AcceptResult{}, err
 		}
 	case e.Resume != nil:
 		x := earshot.Event{Received: e.Received, Resume: e.Resume, Message: earshot.Message{ID: noMessage, Deleted: true}}
 		if _, err := s.Store.Accept(ctx, scope, x, nil); err != nil {
-			return earshot.Accepted{}, err
+			return earshot.AcceptResult{}, err
 		}
 	}
 	return s.memory.Accept(ctx, scope, e, nil)
 }
 
 // ask accepts an event that may open a turn.
-func (s *Store) ask(ctx context.Context, scope earshot.Scope, e earshot.Event, id *earshot.ConversationID) (earshot.Accepted, error) {
+func (s *Store) ask(ctx context.Context, scope earshot.Scope, e earshot.Event, id *earshot.ConversationID) (earshot.AcceptResult, error) {
 	out, err := s.Store.Accept(ctx, scope, e, id)
 	if err != nil {
 		return out, err
@@ -68,7 +68,7 @@ func (s *Store) ask(ctx context.Context, scope earshot.Scope, e earshot.Event, i
 	if err != nil {
 		return out, fmt.Errorf("keep message %s in memory: %w", e.Message.ID, err)
 	}
-	out.Recorded = heard.Recorded
+	out.RecordResult = heard.RecordResult
 	if out.Duplicate {
 		out.Change = earshot.Same
 	}

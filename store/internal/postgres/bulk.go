@@ -27,7 +27,7 @@ func (s *Store) PutChannels(ctx context.Context, list ...earshot.Channel) error 
 		return err
 	}
 	for some := range slices.Chunk(list, channelsAtOnce) {
-		err := s.apply(ctx, "put channels", func(_ context.Context, t *tx) error {
+		err := s.inTx(ctx, "put channels", func(_ context.Context, t *tx) error {
 			order := slices.Clone(some)
 			slices.SortStableFunc(order, func(a, b earshot.Channel) int { return cmp.Compare(t.channelKey(a.Scope()), t.channelKey(b.Scope())) })
 			for _, c := range order {
@@ -44,7 +44,7 @@ func (s *Store) PutChannels(ctx context.Context, list ...earshot.Channel) error 
 
 // RecordBatches implements [earshot.Bulk]. Each batch is a transaction. Batches of
 // different channels are written concurrently.
-func (s *Store) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]earshot.Recorded, error) {
+func (s *Store) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]earshot.RecordResult, error) {
 	prepared, err := rule.PrepareBatches(ctx, list)
 	if err != nil {
 		return nil, err

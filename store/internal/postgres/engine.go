@@ -35,7 +35,7 @@ var dialect = tables.SQL{
 
 // Apply implements [tables.Engine].
 func (s *Store) Apply(ctx context.Context, what string, f func(context.Context, *tables.Tx) error) error {
-	return s.apply(ctx, what, func(ctx context.Context, t *tx) error { return f(ctx, &t.Tx) })
+	return s.inTx(ctx, what, func(ctx context.Context, t *tx) error { return f(ctx, &t.Tx) })
 }
 
 // Volatile implements [tables.Engine]. Leases and prompts wait for the disk: other
@@ -55,9 +55,9 @@ func (s *Store) Read(ctx context.Context, what string, build func(tables.Asker))
 // Idle implements [tables.Engine]: a transaction is as many round trips as a read.
 func (s *Store) Idle(context.Context, string, []any) (bool, error) { return false, nil }
 
-// answered tells a second answer to an anchor, which another conversation of
+// mapAnsweredError tells a second answer to an anchor, which another conversation of
 // the agent's gave at the same moment, from other trouble.
-func answered(err error, anchor earshot.MessageID) error {
+func mapAnsweredError(err error, anchor earshot.MessageID) error {
 	var e *pgconn.PgError
 	if errors.As(err, &e) && e.Code == "23505" && e.ConstraintName == "turn_by_anchor" {
 		return rule.AnsweredAlready(anchor)
@@ -79,9 +79,9 @@ func (t *tx) Rows(into string, fixed []any, rows [][]any) {
 		kind := typeOf(v)
 		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", len(fixed)+i+1, kind))
 		if kind == "text" {
-			a = append(a, transposed[string](rows, i))
+			a = append(a, transposeColumn[string](rows, i))
 		} else {
-			a = append(a, transposed[int64](rows, i))
+			a = append(a, transposeColumn[int64](rows, i))
 		}
 	}
 	t.Write(`INSERT INTO `+into+` SELECT `+strings.Join(first, ", ")+`, v.* FROM unnest(`+strings.Join(arrays, ", ")+`) AS v ON CONFLICT DO NOTHING`, a...)
@@ -95,8 +95,8 @@ func typeOf(v any) string {
 	return "bigint"
 }
 
-// transposed returns the column i of rows.
-func transposed[T any](rows [][]any, i int) []T {
+// transposeColumn returns the column i of rows.
+func transposeColumn[T any](rows [][]any, i int) []T {
 	out := make([]T, len(rows))
 	for n, row := range rows {
 		switch v := row[i].(type) {

@@ -35,8 +35,8 @@ func filled(t *testing.T, s *Store, scope earshot.Scope) int {
 	check(t, s.AddStep(ctx, l, out.Turn, earshot.Step{Data: []byte("x")}))
 	check(t, s.PutPost(ctx, l, earshot.Post{Turn: out.Turn, Key: "k", Text: "x", State: earshot.PostPlanned}))
 	check(t, s.Finish(ctx, l, out.Turn, earshot.TurnDone, "", &earshot.Turn{
-		Answer: earshot.Answer{Anchor: "m3"}, Shown: make([]earshot.Shown, 1), Attached: make([]earshot.Attached, 1),
-		Names: make([]earshot.Named, 1), Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)}))
+		Answer: earshot.Answer{Anchor: "m3"}, Shown: make([]earshot.ShownRevision, 1), Attached: make([]earshot.AttachedFile, 1),
+		Names: make([]earshot.SessionName, 1), Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)}))
 	summarise(t, s, id, "x", "m1")
 	return rowsOfAll(t, s)
 }

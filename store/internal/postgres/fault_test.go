@@ -44,7 +44,7 @@ func TestAConnectionThatEndsBeforeCommitIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s := opened(t, pgtest.Spec(t))
 	tries := 0
-	check(t, s.apply(t.Context(), "test", func(ctx context.Context, tx *tx) error {
+	check(t, s.inTx(t.Context(), "test", func(ctx context.Context, tx *tx) error {
 		tries++
 		tx.Write(`INSERT INTO note (key, data) VALUES ('once', '')`)
 		if tries == 1 {
@@ -278,8 +278,8 @@ func TestTheLongestIDsFitIntoEveryIndex(t *testing.T) {
 	id := earshot.ConversationID{Agent: earshot.AgentID(long()), Scope: at, Name: long()}
 	_, _, err = s.OpenConversation(t.Context(), id, long())
 	check(t, err)
-	_, err = s.CommitTurn(t.Context(), id, earshot.Turn{Answer: earshot.Answer{Anchor: m.ID}, Shown: []earshot.Shown{{ID: m.ID}},
-		Attached: []earshot.Attached{{ID: "F"}}, Names: []earshot.Named{{ID: earshot.AuthorID(long()), Name: long()}}, Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)})
+	_, err = s.CommitTurn(t.Context(), id, earshot.Turn{Answer: earshot.Answer{Anchor: m.ID}, Shown: []earshot.ShownRevision{{ID: m.ID}},
+		Attached: []earshot.AttachedFile{{ID: "F"}}, Names: []earshot.SessionName{{ID: earshot.AuthorID(long()), Name: long()}}, Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)})
 	check(t, err)
 	e := earshot.Event{Delivery: long(), Client: long(), Raw: []byte("x"), Message: said(earshot.MessageID(long()), 2, "x")}
 	e.Message.Author.ID = m.Author.ID

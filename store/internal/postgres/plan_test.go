@@ -65,7 +65,7 @@ func recorded(t *testing.T) (*Store, *recorder) {
 	check(t, err)
 	r := &recorder{}
 	c.pool.ConnConfig.Tracer = r
-	s, err := open(context.Background(), c, time.Now, slog.New(slog.DiscardHandler))
+	s, err := openConfig(context.Background(), c, time.Now, slog.New(slog.DiscardHandler))
 	check(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s, r
@@ -109,7 +109,7 @@ func TestEachLookUpOfChannelsUsesItsIndex(t *testing.T) {
 	check(t, err)
 	r := &recorder{}
 	c.pool.ConnConfig.Tracer = r
-	s, err := open(t.Context(), c, time.Now, slog.New(slog.DiscardHandler))
+	s, err := openConfig(t.Context(), c, time.Now, slog.New(slog.DiscardHandler))
 	check(t, err)
 	t.Cleanup(func() { s.Close() })
 	for _, query := range []string{
@@ -285,7 +285,7 @@ func everyCall(t *testing.T, s *Store) {
 	small := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "X1"}
 	for _, scope := range []earshot.Scope{scope, small} {
 		for _, upTo := range []earshot.Position{{}, {Time: 1000 + 85_000, ID: "x"}} {
-			for _, part := range []earshot.Part{earshot.Whole(), earshot.TopLevel(), earshot.ThreadOf("old100")} {
+			for _, part := range []earshot.ChannelPart{earshot.Whole(), earshot.TopLevel(), earshot.ThreadOf("old100")} {
 				_, err := s.Newest(ctx, scope, part, upTo, 50)
 				check(t, err)
 				n := 0
@@ -299,7 +299,7 @@ func everyCall(t *testing.T, s *Store) {
 			_, err := s.Activity(ctx, scope, upTo, "old100", "old200")
 			check(t, err)
 		}
-		for _, part := range []earshot.Part{earshot.Whole(), earshot.TopLevel(), earshot.ThreadOf("old100")} {
+		for _, part := range []earshot.ChannelPart{earshot.Whole(), earshot.TopLevel(), earshot.ThreadOf("old100")} {
 			_, err := s.Count(ctx, scope, part, earshot.Position{Time: 1_990_000})
 			check(t, err)
 		}
@@ -327,8 +327,8 @@ func everyCall(t *testing.T, s *Store) {
 		func() error { return s.AdvanceCursor(ctx, id, 1) },
 		func() error {
 			_, err := s.CommitTurn(ctx, id, earshot.Turn{
-				Answer: earshot.Answer{Anchor: "A"}, Shown: make([]earshot.Shown, 1), Attached: make([]earshot.Attached, 1),
-				Names: make([]earshot.Named, 1), Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)})
+				Answer: earshot.Answer{Anchor: "A"}, Shown: make([]earshot.ShownRevision, 1), Attached: make([]earshot.AttachedFile, 1),
+				Names: make([]earshot.SessionName, 1), Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)})
 			return err
 		},
 		func() error { summarise(t, s, id, "x", "A"); return nil },
@@ -417,7 +417,7 @@ func everyCallOfQueue(t *testing.T, s *Store) {
 	check(t, err)
 	step := earshot.Step{Kind: "model", Data: []byte("x"), Shows: []earshot.MessageID{"old5"}}
 	post := earshot.Post{Turn: out.Turn, Key: "new", State: earshot.PostSending, Text: "x"}
-	turn := earshot.Turn{Answer: earshot.Answer{Anchor: "q1"}, Session: make([]earshot.SessionEntry, 1), Shown: []earshot.Shown{{ID: "old6"}}}
+	turn := earshot.Turn{Answer: earshot.Answer{Anchor: "q1"}, Session: make([]earshot.SessionEntry, 1), Shown: []earshot.ShownRevision{{ID: "old6"}}}
 	for _, f := range []func() error{
 		func() error { _, err := s.Events(ctx, scope, "q1"); return err },
 		func() error { _, err := s.PruneEvents(ctx, 1100); return err },

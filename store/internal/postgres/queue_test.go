@@ -116,7 +116,7 @@ func answer(t *testing.T, s *Store, owner string) (ended []earshot.TurnID, err e
 			return ended, err
 		}
 		key := fmt.Sprint("key ", q.ID)
-		turn := &earshot.Turn{Answer: earshot.Answer{Anchor: q.Anchor}, Epoch: c.Epoch, Shown: []earshot.Shown{{ID: q.Anchor}},
+		turn := &earshot.Turn{Answer: earshot.Answer{Anchor: q.Anchor}, Epoch: c.Epoch, Shown: []earshot.ShownRevision{{ID: q.Anchor}},
 			Session: []earshot.SessionEntry{{Role: earshot.User, Text: "text"}}}
 		for _, write := range []func() error{
 			func() error {

@@ -12,8 +12,8 @@ import (
 )
 
 // Keep implements [tables.Engine].
-func (s *Store) Keep(ctx context.Context, scope earshot.Scope, messages []rule.Message) ([]earshot.Recorded, error) {
-	r := &recording{messages: messages, outcomes: make([]earshot.Recorded, len(messages))}
+func (s *Store) Keep(ctx context.Context, scope earshot.Scope, messages []rule.Message) ([]earshot.RecordResult, error) {
+	r := &recording{messages: messages, outcomes: make([]earshot.RecordResult, len(messages))}
 	if err := s.recordQueues.do(ctx, scope, r); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
@@ -22,7 +22,7 @@ func (s *Store) Keep(ctx context.Context, scope earshot.Scope, messages []rule.M
 
 // record stores the messages of recordings of one channel in one transaction.
 func (s *Store) record(ctx context.Context, scope earshot.Scope, group []*recording) error {
-	return s.apply(ctx, "store messages", func(ctx context.Context, t *tx) error {
+	return s.inTx(ctx, "store messages", func(ctx context.Context, t *tx) error {
 		var all []rule.Message
 		for _, r := range group {
 			all = append(all, r.messages...)

@@ -20,7 +20,7 @@ const (
 // A recording is one call of Record, with its outcomes.
 type recording struct {
 	messages []rule.Message
-	outcomes []earshot.Recorded
+	outcomes []earshot.RecordResult
 	err      error
 	done     chan struct{}
 }
@@ -114,7 +114,7 @@ func (q *recordQueues) take(scope earshot.Scope) []*recording {
 // stored in a transaction of its own, so that one's failure does not fail another.
 func (q *recordQueues) commit(scope earshot.Scope, group []*recording) {
 	err := q.together(scope, group)
-	if len(group) > 1 && code(err) != "" {
+	if len(group) > 1 && sqlState(err) != "" {
 		for _, r := range group {
 			r.err = q.together(scope, []*recording{r})
 		}

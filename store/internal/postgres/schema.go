@@ -67,14 +67,14 @@ func (c *config) migrate(ctx context.Context) (from, to int64, err error) {
 	if err != nil || has.UpToDate() {
 		return has.Stored, has.Known, err
 	}
-	if err := apply(ctx, db); err != nil {
+	if err := runMigrations(ctx, db); err != nil {
 		return has.Stored, has.Known, fmt.Errorf("migrate from version %d to %d: %w", has.Stored, has.Known, err)
 	}
 	return has.Stored, has.Known, nil
 }
 
-// apply runs the missing migrations, also those before the newest that is applied.
-func apply(ctx context.Context, db *sql.DB) error {
+// runMigrations runs the missing migrations, also those before the newest that is applied.
+func runMigrations(ctx context.Context, db *sql.DB) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func schema(ctx context.Context, db *sql.DB) (rule.Schema, error) {
 	case server < 130000:
 		err = errServer
 	case there:
-		applied, err = rule.Applied(ctx, db)
+		applied, err = rule.AppliedVersions(ctx, db)
 	}
 	if err != nil {
 		return rule.Schema{}, fmt.Errorf("read the schema version: %w", err)

@@ -50,14 +50,14 @@ func Open(ctx context.Context, spec string, now func() time.Time, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
-	s, err := open(ctx, c, now, log)
+	s, err := openConfig(ctx, c, now, log)
 	if err != nil {
 		return nil, c.clean(err)
 	}
 	return s, nil
 }
 
-func open(ctx context.Context, c *config, now func() time.Time, log *slog.Logger) (*Store, error) {
+func openConfig(ctx context.Context, c *config, now func() time.Time, log *slog.Logger) (*Store, error) {
 	if _, _, err := c.migrate(ctx); err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ const attempts = 4
 func (s *Store) withConn(ctx context.Context, f func(*pgx.Conn) error) error {
 	for try := 1; ; try++ {
 		err := s.tryOnce(ctx, f)
-		if err == nil || try == attempts || !retryable(err) || ctx.Err() != nil {
+		if err == nil || try == attempts || !isRetryable(err) || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -146,25 +146,25 @@ func (s *Store) tryOnce(ctx context.Context, f func(*pgx.Conn) error) error {
 	return f(conn.Conn())
 }
 
-// retryable reports whether nothing was written and another try may succeed: the
+// isRetryable reports whether nothing was written and another try may succeed: the
 // connection was dead before anything was sent or ended before COMMIT was, or the
 // server ended a deadlock with a program that takes locks in another order.
-func retryable(err error) bool {
+func isRetryable(err error) bool {
 	if pgconn.SafeToRetry(err) {
 		return true
 	}
 	if _, ok := errors.AsType[*beforeCommitError](err); ok {
 		return true
 	}
-	switch code(err) {
+	switch sqlState(err) {
 	case "40001", "40P01": // serialization_failure, deadlock_detected
 		return true
 	}
 	return false
 }
 
-// code returns the SQLSTATE of err, "" when it is not the server's.
-func code(err error) string {
+// sqlState returns the SQLSTATE of err, "" when it is not the server's.
+func sqlState(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
 		return e.Code

@@ -27,9 +27,9 @@ func (s *Store) newTx(conn *pgx.Conn) *tx {
 	return t
 }
 
-// apply runs f in a transaction and commits it, unless f returns an error. f may run
+// inTx runs f in a transaction and commits it, unless f returns an error. f may run
 // more than once, so it must reset what it sets outside of itself.
-func (s *Store) apply(ctx context.Context, what string, f func(context.Context, *tx) error) error {
+func (s *Store) inTx(ctx context.Context, what string, f func(context.Context, *tx) error) error {
 	err := s.withConn(ctx, func(conn *pgx.Conn) error {
 		t := s.newTx(conn)
 		if s.clock.due() {
@@ -48,7 +48,7 @@ func (s *Store) apply(ctx context.Context, what string, f func(context.Context, 
 		}
 		if err != nil {
 			t.rollback(ctx)
-			return answered(err, t.Answers)
+			return mapAnsweredError(err, t.Answers)
 		}
 		s.stats.grown(t.added)
 		return nil

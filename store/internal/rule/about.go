@@ -38,7 +38,7 @@ func CheckCreate(c earshot.Conversation, idempotencyKey string) (earshot.Convers
 }
 
 func checkAbout(a earshot.About) (earshot.About, error) {
-	a = earshot.About{Title: Text(a.Title), Client: Text(a.Client), Owner: Text(a.Owner), Tags: nonEmpty(clean(a.Tags, Text))}
+	a = earshot.About{Title: Text(a.Title), Client: Text(a.Client), Owner: Text(a.Owner), Tags: nonEmpty(normaliseList(a.Tags, Text))}
 	for _, f := range []struct {
 		name  string
 		n, at int
@@ -112,22 +112,22 @@ func OwnerNeedle(owner earshot.AuthorID) string {
 	return strings.TrimSuffix(strings.TrimPrefix(text, "{"), "}")
 }
 
-// Scrubbed is what is said of a conversation: what erasures remove values from.
-type Scrubbed struct {
+// ScrubbedValues is what is said of a conversation: what erasures remove values from.
+type ScrubbedValues struct {
 	Metadata map[string]string
 	About    earshot.About
 }
 
 // Without returns x without the values of which holds is true, and whether one was
 // removed.
-func (x Scrubbed) Without(holds func(string) bool) (Scrubbed, bool) {
+func (x ScrubbedValues) Without(holds func(string) bool) (ScrubbedValues, bool) {
 	metadata, some := MetadataWithout(x.Metadata, holds)
 	about, more := AboutWithout(x.About, holds)
-	return Scrubbed{metadata, about}, some || more
+	return ScrubbedValues{metadata, about}, some || more
 }
 
-// ReadScrubbed reads the columns metadata and about.
-func ReadScrubbed(metadata, about string) (x Scrubbed, err error) {
+// ReadScrubbedValues reads the columns metadata and about.
+func ReadScrubbedValues(metadata, about string) (x ScrubbedValues, err error) {
 	if err := json.Unmarshal([]byte(metadata), &x.Metadata); err != nil {
 		return x, fmt.Errorf("read the metadata: %w", err)
 	}
@@ -136,7 +136,7 @@ func ReadScrubbed(metadata, about string) (x Scrubbed, err error) {
 }
 
 // Columns returns the columns metadata and about of x.
-func (x Scrubbed) Columns() (metadata, about string, err error) {
+func (x ScrubbedValues) Columns() (metadata, about string, err error) {
 	b, err := json.Marshal(x.Metadata)
 	if err != nil {
 		return "", "", fmt.Errorf("write the metadata: %w", err)

@@ -55,7 +55,7 @@ func AllTerms(ctx context.Context, r TermReader, seq int64) iter.Seq2[earshot.Te
 				fail(err)
 				return
 			}
-			for list, err := range ahead(ctx, r, seq, last) {
+			for list, err := range readAhead(ctx, r, seq, last) {
 				if err != nil {
 					fail(err)
 					return
@@ -73,9 +73,9 @@ func AllTerms(ctx context.Context, r TermReader, seq int64) iter.Seq2[earshot.Te
 
 const maxSeq = 1<<63 - 1
 
-// ahead yields the entries with after < Seq <= upTo, a page at a time, and reads
+// readAhead yields the entries with after < Seq <= upTo, a page at a time, and reads
 // the next pages meanwhile. All reads have ended when it returns.
-func ahead(ctx context.Context, r TermReader, after, upTo int64) iter.Seq2[[]earshot.Terms, error] {
+func readAhead(ctx context.Context, r TermReader, after, upTo int64) iter.Seq2[[]earshot.Terms, error] {
 	type page struct {
 		list []earshot.Terms
 		err  error

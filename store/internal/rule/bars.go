@@ -56,7 +56,7 @@ func (b Bars) Refuses(m Message, known bool) bool {
 }
 
 // Ignores reports whether a reaction is not recorded.
-func (b Bars) Ignores(x earshot.Reacted) bool { return x.At <= b.until(x.Author) }
+func (b Bars) Ignores(x earshot.ReactionEvent) bool { return x.At <= b.until(x.Author) }
 
 // Admit returns m as it may be recorded: a tombstone, or without the words and the
 // labels of people who are erased.
@@ -88,7 +88,7 @@ func (b Bars) Scrub(m Message) (_ Message, changed bool) {
 	}
 	m.Text = unlabel(m.Text)
 	if len(m.Shared) > 0 {
-		shared, forwarded := []earshot.Shared{}, false
+		shared, forwarded := []earshot.SharedContent{}, false
 		for _, x := range m.Shared {
 			said := x.Time
 			if said == 0 {
@@ -148,9 +148,9 @@ func People(messages []Message) []earshot.AuthorID {
 	return slices.DeleteFunc(slices.Compact(out), func(id earshot.AuthorID) bool { return id == "" })
 }
 
-// Above returns the coverage of a channel whose floor is known: what lies below it
+// CoverageAbove returns the coverage of a channel whose floor is known: what lies below it
 // is missing, whatever was stored. What is missing of a thread is said of the thread.
-func Above(list []earshot.Coverage, floor earshot.Time) []earshot.Coverage {
+func CoverageAbove(list []earshot.Coverage, floor earshot.Time) []earshot.Coverage {
 	if floor == 0 {
 		return list
 	}

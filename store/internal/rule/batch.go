@@ -31,7 +31,7 @@ type entry struct {
 	past          map[earshot.Time]Message
 	kept          map[earshot.Time]bool // those of past that are to be written
 	forgotten     bool                  // it was known, and became a tombstone
-	quoted        Words                 // of its tombstone
+	quoted        QuotableWords         // of its tombstone
 	changed       bool
 	whole         bool       // changed in more than its lists
 	quiet         bool       // changed without a sequence
@@ -124,12 +124,12 @@ func (b *Batch) LoadReactions(rows []Gave) {
 // React takes what somebody did to a message. Of a message that is not stored it is
 // kept until the message is. The error is [earshot.ErrNotFound] where the channel is
 // not stored either.
-func (b *Batch) React(x earshot.Reacted) (earshot.Recorded, error) {
+func (b *Batch) React(x earshot.ReactionEvent) (earshot.RecordResult, error) {
 	if b.New {
-		return earshot.Recorded{}, fmt.Errorf("the channel of message %q: %w", x.Message, earshot.ErrNotFound)
+		return earshot.RecordResult{}, fmt.Errorf("the channel of message %q: %w", x.Message, earshot.ErrNotFound)
 	}
 	e := b.entry(x.Message)
-	out := earshot.Recorded{ID: x.Message, Change: earshot.Same}
+	out := earshot.RecordResult{ID: x.Message, Change: earshot.Same}
 	if e.after != nil {
 		out.Seq = e.after.Seq
 	}
@@ -196,10 +196,10 @@ func (b *Batch) Buried() []earshot.MessageID {
 func (b *Batch) Changed() bool { return len(b.order) > 0 }
 
 // Add decides what one copy of a message changes.
-func (b *Batch) Add(in Message) earshot.Recorded {
+func (b *Batch) Add(in Message) earshot.RecordResult {
 	known := b.entries[in.ID]
 	if b.Bars.Refuses(in, known != nil && known.after != nil) {
-		return earshot.Recorded{ID: in.ID, Change: earshot.Same}
+		return earshot.RecordResult{ID: in.ID, Change: earshot.Same}
 	}
 	in = b.Bars.Admit(in)
 	quoted := in.Quoted
@@ -210,7 +210,7 @@ func (b *Batch) Add(in Message) earshot.Recorded {
 	}
 	in = e.reactions.Told(e.after, in, b.Bars)
 	o := Revise(e.after, in)
-	out := earshot.Recorded{ID: in.ID, Change: o.Change}
+	out := earshot.RecordResult{ID: in.ID, Change: o.Change}
 	if o.Past != nil && !e.remember(*o.Past) && o.Change == earshot.Late {
 		out.Change = earshot.Same
 	}
@@ -375,7 +375,7 @@ func (b *Batch) Stored(id earshot.MessageID) (earshot.Message, bool) {
 
 // Words returns the words by which what has read a message that Forgotten returned is
 // compared with it. past are its older revisions.
-func (b *Batch) Words(id earshot.MessageID, past []earshot.Message) Words {
+func (b *Batch) Words(id earshot.MessageID, past []earshot.Message) QuotableWords {
 	e := b.entries[id]
 	switch {
 	case e == nil || e.before == nil:
@@ -383,9 +383,9 @@ func (b *Batch) Words(id earshot.MessageID, past []earshot.Message) Words {
 	case e.quoted != nil:
 		return e.quoted
 	}
-	texts := Said(e.before.Message)
+	texts := MessageTexts(e.before.Message)
 	for _, m := range past {
-		texts = append(texts, Said(m)...)
+		texts = append(texts, MessageTexts(m)...)
 	}
 	return WordsOf(texts...)
 }

@@ -52,8 +52,8 @@ func MayHold(m *earshot.Message, of earshot.MessageID, id earshot.ArtifactID) er
 	return nil
 }
 
-// Dropped returns the files that before has and after does not.
-func Dropped(before, after earshot.Message) []earshot.ArtifactID {
+// DroppedFiles returns the files that before has and after does not.
+func DroppedFiles(before, after earshot.Message) []earshot.ArtifactID {
 	var out []earshot.ArtifactID
 	for _, f := range before.Files {
 		if !slices.ContainsFunc(after.Files, func(g earshot.File) bool { return g.ID == f.ID }) {
@@ -76,7 +76,7 @@ func (b *Batch) Drops() []Drop {
 		if e.before == nil || e.before.Deleted || e.after.Deleted {
 			continue
 		}
-		if files := Dropped(e.before.Message, e.after.Message); len(files) > 0 {
+		if files := DroppedFiles(e.before.Message, e.after.Message); len(files) > 0 {
 			out = append(out, Drop{e.after.ID, files})
 		}
 	}

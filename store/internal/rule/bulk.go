@@ -8,8 +8,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A Prepared is a batch ready to be stored.
-type Prepared struct {
+// A PreparedBatch is a batch ready to be stored.
+type PreparedBatch struct {
 	Scope    earshot.Scope
 	Messages []Message
 }
@@ -17,8 +17,8 @@ type Prepared struct {
 // PrepareBatches is [CheckScope] and [Prepare] for many batches. The messages of
 // all batches are prepared together, so that all processors are used even where
 // each batch holds one message.
-func PrepareBatches(ctx context.Context, list []earshot.Batch) ([]Prepared, error) {
-	out := make([]Prepared, len(list))
+func PrepareBatches(ctx context.Context, list []earshot.Batch) ([]PreparedBatch, error) {
+	out := make([]PreparedBatch, len(list))
 	n := 0
 	for _, b := range list {
 		n += len(b.Messages)
@@ -33,7 +33,7 @@ func PrepareBatches(ctx context.Context, list []earshot.Batch) ([]Prepared, erro
 		n := len(b.Messages)
 		out[i].Scope, out[i].Messages, rest = scope, rest[:n:n], rest[n:]
 		for j, m := range b.Messages {
-			if err := admit(&out[i].Messages[j], m); err != nil {
+			if err := normaliseMessage(&out[i].Messages[j], m); err != nil {
 				return nil, fmt.Errorf("batches[%d].messages[%d]: %w", i, j, err)
 			}
 			out[i].Messages[j].Told = b.Told
@@ -58,10 +58,10 @@ func CheckChannels(list []earshot.Channel) ([]earshot.Channel, error) {
 }
 
 // Outcomes allocates the outcomes of each of list.
-func Outcomes(list []Prepared) [][]earshot.Recorded {
-	out := make([][]earshot.Recorded, len(list))
+func Outcomes(list []PreparedBatch) [][]earshot.RecordResult {
+	out := make([][]earshot.RecordResult, len(list))
 	for i, b := range list {
-		out[i] = make([]earshot.Recorded, len(b.Messages))
+		out[i] = make([]earshot.RecordResult, len(b.Messages))
 	}
 	return out
 }

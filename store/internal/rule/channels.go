@@ -29,17 +29,17 @@ func ChannelPicks(q earshot.ChannelQuery) []ChannelPick {
 		one.After = &after
 	}
 	picks := []ChannelPick{one}
-	picks = each(picks, IDs(q.Workspaces), func(p *ChannelPick, w earshot.WorkspaceID) { p.Workspace = &w })
-	picks = each(picks, IDs(q.IDs), func(p *ChannelPick, id earshot.ChannelID) { p.ID = &id })
+	picks = expandPicks(picks, IDs(q.Workspaces), func(p *ChannelPick, w earshot.WorkspaceID) { p.Workspace = &w })
+	picks = expandPicks(picks, IDs(q.IDs), func(p *ChannelPick, id earshot.ChannelID) { p.ID = &id })
 	names := make([]string, len(q.Names))
 	for i, name := range q.Names {
 		names[i] = smallLetters(Text(name))
 	}
-	return each(picks, IDs(names), func(p *ChannelPick, name string) { p.Name = &name })
+	return expandPicks(picks, IDs(names), func(p *ChannelPick, name string) { p.Name = &name })
 }
 
-// each returns the picks once for each of the values, and as they are without one.
-func each[T any](picks []ChannelPick, values []T, set func(*ChannelPick, T)) []ChannelPick {
+// expandPicks returns the picks once for each of the values, and as they are without one.
+func expandPicks[T any](picks []ChannelPick, values []T, set func(*ChannelPick, T)) []ChannelPick {
 	if len(values) == 0 {
 		return picks
 	}
@@ -164,16 +164,16 @@ func PutChannel(stored earshot.Channel, told ChannelTimes, in earshot.Channel, b
 	if at <= bars.everyone {
 		in.Name, in.Topic, in.Purpose = "", "", ""
 	}
-	tell(&stored.Name, in.Name, &told.Name, at)
-	tell(&stored.Kind, in.Kind, &told.Kind, at)
-	tell(&stored.Topic, in.Topic, &told.Topic, at)
-	tell(&stored.Purpose, in.Purpose, &told.Purpose, at)
+	setIfNewer(&stored.Name, in.Name, &told.Name, at)
+	setIfNewer(&stored.Kind, in.Kind, &told.Kind, at)
+	setIfNewer(&stored.Topic, in.Topic, &told.Topic, at)
+	setIfNewer(&stored.Purpose, in.Purpose, &told.Purpose, at)
 	return stored, told
 }
 
-// tell sets a field to what was told of it at a time, unless it was told something
+// setIfNewer sets a field to what was told of it at a time, unless it was told something
 // later or, at the same time, something greater.
-func tell[T ~string](have *T, in T, since *earshot.Time, at earshot.Time) {
+func setIfNewer[T ~string](have *T, in T, since *earshot.Time, at earshot.Time) {
 	if in != "" && (at > *since || at == *since && in > *have) {
 		*have, *since = in, at
 	}

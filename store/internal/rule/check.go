@@ -41,7 +41,7 @@ func Position(p earshot.Position) earshot.Position {
 }
 
 // Part normalises p, for a look-up.
-func Part(p earshot.Part) earshot.Part {
+func Part(p earshot.ChannelPart) earshot.ChannelPart {
 	if p.Thread() == "" {
 		return p
 	}
@@ -86,7 +86,7 @@ func CheckAuthors(p earshot.Platform, authors []earshot.Author) ([]earshot.Autho
 		if a.ID == "" {
 			return nil, fmt.Errorf("%w: authors[%d] has no id", earshot.ErrInvalid, i)
 		}
-		a = author(a)
+		a = normaliseAuthor(a)
 		if len(a.ID) > MaxID {
 			return nil, tooLong(fmt.Sprintf("authors[%d].id", i), len(a.ID))
 		}
@@ -168,7 +168,7 @@ func CheckConversation(id earshot.ConversationID, idempotencyKey string) (earsho
 	return id, key, err
 }
 
-func author(a earshot.Author) earshot.Author {
+func normaliseAuthor(a earshot.Author) earshot.Author {
 	return earshot.Author{ID: text(a.ID), Name: Text(a.Name), FullName: Text(a.FullName), Kind: text(a.Kind), Zone: Text(a.Zone), AsOf: a.AsOf}
 }
 

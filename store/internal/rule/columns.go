@@ -93,7 +93,7 @@ func ReadLists(text string, m *earshot.Message) error {
 	}
 	m.Mentions, m.Author.FullName, m.AsOf = l.Mentions, l.FullName, earshot.ListTimes(l.AsOf)
 	for _, x := range l.Shared {
-		m.Shared = append(m.Shared, earshot.Shared(x))
+		m.Shared = append(m.Shared, earshot.SharedContent(x))
 	}
 	if a := l.Replies; a != nil {
 		m.Replies = &earshot.Activity{Count: a.Count, Last: a.Last}

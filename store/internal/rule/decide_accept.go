@@ -18,16 +18,16 @@ func Quotes(m earshot.Message) []earshot.MessageID {
 	return out
 }
 
-// A Heard is what [earshot.Queue.Accept] depends on. The message of a delivery
+// An AcceptState is what [earshot.Queue.Accept] depends on. The message of a delivery
 // that is known is not recorded again.
-type Heard struct {
+type AcceptState struct {
 	Event  earshot.Event
 	Asked  bool                   // the event may open a turn
 	ID     earshot.ConversationID // the conversation of that turn
 	Known  bool                   // the delivery was accepted before
 	Turn   earshot.TurnID         // the agent's turn for this message; 0: none
 	Twice  bool                   // the sender sent the same message under another id, and that one has a turn
-	Record earshot.Recorded       // what recording the message changed
+	Record earshot.RecordResult   // what recording the message changed
 	Gone   bool                   // the message is deleted
 	Quoted bool                   // one of the messages of [Quotes] is deleted
 	Now    earshot.Time
@@ -35,20 +35,20 @@ type Heard struct {
 
 // An Acceptance is what accepting an event writes besides its message.
 type Acceptance struct {
-	Accepted earshot.Accepted // the answer; the id of Open is still missing
-	Resume   *earshot.Resume  // store it; it replaces the one with the same key; nil: none
-	Event    *earshot.Event   // store it; nil: none
-	Open     *Queued          // store it under the next id; create its conversation where there is none; nil: none
+	Accepted earshot.AcceptResult // the answer; the id of Open is still missing
+	Resume   *earshot.Resume      // store it; it replaces the one with the same key; nil: none
+	Event    *earshot.Event       // store it; nil: none
+	Open     *StoredTurn          // store it under the next id; create its conversation where there is none; nil: none
 }
 
-// Accept decides about [earshot.Queue.Accept].
-func Accept(h Heard) Acceptance {
-	out := Acceptance{Accepted: earshot.Accepted{Recorded: h.Record, Duplicate: h.Known}, Resume: h.Event.Resume}
+// DecideAccept decides about [earshot.Queue.Accept].
+func DecideAccept(h AcceptState) Acceptance {
+	out := Acceptance{Accepted: earshot.AcceptResult{RecordResult: h.Record, Duplicate: h.Known}, Resume: h.Event.Resume}
 	if h.Asked {
 		out.Accepted.Turn = h.Turn
 	}
 	if h.Known {
-		out.Accepted.Recorded = earshot.Recorded{ID: h.Event.Message.ID, Change: earshot.Same, Seq: h.Record.Seq}
+		out.Accepted.RecordResult = earshot.RecordResult{ID: h.Event.Message.ID, Change: earshot.Same, Seq: h.Record.Seq}
 		return out
 	}
 	if h.Record.Change == earshot.Same && h.Record.Seq == 0 { // refused: see Bars
@@ -64,26 +64,26 @@ func Accept(h Heard) Acceptance {
 	}
 	if h.Asked && h.Turn == 0 && !h.Twice && h.opens() {
 		out.Accepted.Opened = true
-		out.Open = opened(h.ID, h.Event, h.Now)
+		out.Open = newQueuedTurn(h.ID, h.Event, h.Now)
 	}
 	return out
 }
 
 // opens reports whether the event's message may open a turn: it is not deleted,
 // and it is no edit, unless an edit is all that history has of it.
-func (h Heard) opens() bool {
+func (h AcceptState) opens() bool {
 	e := h.Event
 	original := e.Message.Edited == 0 || e.Past && h.Record.Change == earshot.New
 	return original && !h.Gone && !e.Message.Deleted
 }
 
-// opened returns the turn that an event opens, without its id.
-func opened(id earshot.ConversationID, e earshot.Event, now earshot.Time) *Queued {
+// newQueuedTurn returns the turn that an event opens, without its id.
+func newQueuedTurn(id earshot.ConversationID, e earshot.Event, now earshot.Time) *StoredTurn {
 	at := e.Received
 	if at == 0 {
 		at = now
 	}
-	return &Queued{From: -1, QueuedTurn: earshot.QueuedTurn{
+	return &StoredTurn{From: -1, QueuedTurn: earshot.QueuedTurn{
 		Conversation: id, Anchor: e.Message.ID, State: earshot.TurnOpen, Opened: at, Updated: now, Epoch: -1,
 	}}
 }
@@ -99,10 +99,10 @@ const (
 	OpenCreates
 )
 
-// Open decides about [earshot.Conversations.OpenConversation]: byKey and byName
+// DecideOpen decides about [earshot.Conversations.OpenConversation]: byKey and byName
 // report whether there is a conversation with the key and with the name, stored
 // is the key of the latter.
-func Open(id earshot.ConversationID, key string, byKey, byName bool, stored string) (Opening, error) {
+func DecideOpen(id earshot.ConversationID, key string, byKey, byName bool, stored string) (Opening, error) {
 	switch {
 	case key != "" && byKey:
 		return OpenByKey, nil

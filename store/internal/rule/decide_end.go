@@ -8,13 +8,13 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// An Answered is what the commit of a turn depends on.
-type Answered struct {
+// A CommitState is what the commit of a turn depends on.
+type CommitState struct {
 	Conversation earshot.Conversation
 	Turns        int  // how many turns the conversation has
 	Weight       int  // what they count together, see [Weight]
 	Taken        bool // the agent has answered the anchor already, in this scope
-	Gone         bool // one of the messages of [Read] is deleted
+	Gone         bool // one of the messages of [MessagesRead] is deleted
 }
 
 // A Commit is a turn that is appended to its conversation, and the conversation
@@ -34,19 +34,19 @@ func AnsweredAlready(anchor earshot.MessageID) error {
 }
 
 // CommitTurn decides about [earshot.Turns.CommitTurn].
-func CommitTurn(t earshot.Turn, a Answered, now earshot.Time) (Commit, error) {
+func CommitTurn(t earshot.Turn, a CommitState, now earshot.Time) (Commit, error) {
 	if a.Taken {
 		return Commit{}, AnsweredAlready(t.Answer.Anchor)
 	}
 	if t.Epoch < a.Conversation.Epoch {
 		return Commit{}, fmt.Errorf("the turn is of epoch %d, the conversation in %d: %w", t.Epoch, a.Conversation.Epoch, earshot.ErrConflict)
 	}
-	return commit(t, a, a.Gone, now), nil
+	return appendTurn(t, a, a.Gone, now), nil
 }
 
-// commit appends a turn. outdated says that a message which the turn has read was
+// appendTurn appends a turn. outdated says that a message which the turn has read was
 // deleted since: then no text of the turn is kept and its epoch ends.
-func commit(t earshot.Turn, a Answered, outdated bool, now earshot.Time) Commit {
+func appendTurn(t earshot.Turn, a CommitState, outdated bool, now earshot.Time) Commit {
 	c := a.Conversation
 	c.Metadata = TurnMetadata(c.Metadata, t.Metadata)
 	t.Metadata = nil
@@ -57,32 +57,32 @@ func commit(t earshot.Turn, a Answered, outdated bool, now earshot.Time) Commit 
 		out.Turn = WithoutText(t)
 		epoch++
 	} else {
-		out.Read = Read(t)
+		out.Read = MessagesRead(t)
 	}
 	c.Cursor, c.Epoch, c.Updated = max(c.Cursor, t.Cursor), max(c.Epoch, epoch), now
 	out.Conversation = c
 	return out
 }
 
-// An End is a call of [earshot.Queue.Finish] with what it depends on. Answered
+// A FinishCall is a call of [earshot.Queue.Finish] with what it depends on. Answered
 // is used only where there is a Turn.
-type End struct {
+type FinishCall struct {
 	State     earshot.TurnState
 	Why       string
 	Turn      *earshot.Turn
-	Answered  Answered
+	Answered  CommitState
 	Confirmed []Confirmation
 }
 
 // CheckEnd checks and normalises the arguments of Finish, and returns the
 // messages that arrived. The engine then fills in Answered, and Stored in each
 // of Confirmed.
-func CheckEnd(ctx context.Context, state earshot.TurnState, why string, t *earshot.Turn, arrived []earshot.Arrival) (End, []Message, error) {
+func CheckEnd(ctx context.Context, state earshot.TurnState, why string, t *earshot.Turn, arrived []earshot.Arrival) (FinishCall, []Message, error) {
 	why, t, err := checkFinish(state, why, t)
 	if err != nil {
-		return End{}, nil, err
+		return FinishCall{}, nil, err
 	}
-	e := End{State: state, Why: why, Turn: t}
+	e := FinishCall{State: state, Why: why, Turn: t}
 	keys, messages, err := checkArrived(ctx, arrived)
 	for i, key := range keys {
 		e.Confirmed = append(e.Confirmed, Confirmation{Key: key, Message: messages[i].ID})
@@ -90,9 +90,9 @@ func CheckEnd(ctx context.Context, state earshot.TurnState, why string, t *earsh
 	return e, messages, err
 }
 
-// Finish decides about [earshot.Queue.Finish], after the messages that arrived
+// DecideFinish decides about [earshot.Queue.Finish], after the messages that arrived
 // were recorded.
-func Finish(h LeasedTurn, e End) (Change, error) {
+func DecideFinish(h LeasedTurn, e FinishCall) (Change, error) {
 	if err := h.checkLease(); err != nil {
 		return Change{}, err
 	}
@@ -107,7 +107,7 @@ func Finish(h LeasedTurn, e End) (Change, error) {
 			return Change{}, err
 		}
 	}
-	c, err := Confirm(h.Now, e.Confirmed...)
+	c, err := DecideConfirm(h.Now, e.Confirmed...)
 	if err != nil {
 		return Change{}, err
 	}
@@ -120,7 +120,7 @@ func Finish(h LeasedTurn, e End) (Change, error) {
 			return Change{}, AnsweredAlready(e.Turn.Answer.Anchor)
 		}
 		outdated = outdated || e.Answered.Gone
-		done := commit(*e.Turn, e.Answered, outdated || e.Turn.Epoch < h.Epoch, h.Now)
+		done := appendTurn(*e.Turn, e.Answered, outdated || e.Turn.Epoch < h.Epoch, h.Now)
 		c.Commit = &done
 		h.Turn.Number = done.Turn.Number
 	}
@@ -130,7 +130,7 @@ func Finish(h LeasedTurn, e End) (Change, error) {
 }
 
 // end makes a turn final.
-func (c *Change) end(t Queued, state earshot.TurnState, why string, now earshot.Time) {
+func (c *Change) end(t StoredTurn, state earshot.TurnState, why string, now earshot.Time) {
 	t.State, t.Why, t.Updated = state, why, now
 	c.Turns = append(c.Turns, t)
 	c.FindLowest = true
@@ -139,14 +139,14 @@ func (c *Change) end(t Queued, state earshot.TurnState, why string, now earshot.
 	}
 }
 
-// Merge decides about [earshot.Queue.Merge]. h holds the turn that answers the
+// DecideMerge decides about [earshot.Queue.Merge]. h holds the turn that answers the
 // others too; ids are the others' ids, and others are as they are stored (zero
 // where one is not). unfinished are the conversation's unfinished turns in
 // order.
 //
 // No unfinished turn may stand before one that is merged, unless it is merged
 // too: it could begin, and then the merged ones could open again before it.
-func Merge(h LeasedTurn, ids []earshot.TurnID, others []Queued, unfinished []earshot.QueuedTurn) (Change, error) {
+func DecideMerge(h LeasedTurn, ids []earshot.TurnID, others []StoredTurn, unfinished []earshot.QueuedTurn) (Change, error) {
 	if err := h.checkLease(); err != nil {
 		return Change{}, err
 	}
@@ -177,10 +177,10 @@ func Merge(h LeasedTurn, ids []earshot.TurnID, others []Queued, unfinished []ear
 	return c, nil
 }
 
-// Unmerged opens a turn again that was merged into the turn from, whose anchor
+// ReopenMerged opens a turn again that was merged into the turn from, whose anchor
 // was deleted since. ok is false for a turn that was not merged into it. In SQL,
 // UnmergeSQL is set in the rows that UnmergedSQL selects, and updated besides.
-func Unmerged(q Queued, from earshot.TurnID, now earshot.Time) (_ Queued, ok bool) {
+func ReopenMerged(q StoredTurn, from earshot.TurnID, now earshot.Time) (_ StoredTurn, ok bool) {
 	if q.State != earshot.TurnDropped || q.Why != AnsweredWith(from) {
 		return q, false
 	}
@@ -188,16 +188,16 @@ func Unmerged(q Queued, from earshot.TurnID, now earshot.Time) (_ Queued, ok boo
 	return q, true
 }
 
-// UnmergeSQL is what [Unmerged] sets in a row; UnmergedSQL selects the rows, of
+// UnmergeSQL is what [ReopenMerged] sets in a row; UnmergedSQL selects the rows, of
 // those of the conversation whose why is [AnsweredWith].
 const (
 	UnmergeSQL  = `state = 'open', why = '', pruned = 0`
 	UnmergedSQL = `state = 'dropped'`
 )
 
-// Reopen decides about [earshot.Queue.Reopen]. gone reports whether the anchor
+// DecideReopen decides about [earshot.Queue.Reopen]. gone reports whether the anchor
 // is deleted; unfinished are the conversation's unfinished turns.
-func Reopen(q Queued, gone bool, unfinished []earshot.QueuedTurn, now earshot.Time) (Change, error) {
+func DecideReopen(q StoredTurn, gone bool, unfinished []earshot.QueuedTurn, now earshot.Time) (Change, error) {
 	switch {
 	case q.State != earshot.TurnParked && q.State != earshot.TurnFailed:
 		return Change{}, fmt.Errorf("turn %d is %s: %w", q.ID, q.State, earshot.ErrConflict)
@@ -205,23 +205,23 @@ func Reopen(q Queued, gone bool, unfinished []earshot.QueuedTurn, now earshot.Ti
 		return Change{}, fmt.Errorf("the anchor of turn %d is deleted: %w", q.ID, earshot.ErrConflict)
 	}
 	for _, other := range unfinished {
-		if Begun(other.State) {
+		if HasBegun(other.State) {
 			return Change{}, fmt.Errorf("turn %d of the conversation is being answered: %w", other.ID, earshot.ErrConflict)
 		}
 	}
 	q.State, q.Why, q.Tries, q.Ends, q.Updated = earshot.TurnOpen, "", 0, 0, now
-	return Change{Turns: []Queued{q}, FindLowest: true}, nil
+	return Change{Turns: []StoredTurn{q}, FindLowest: true}, nil
 }
 
-// Discard decides about [earshot.Queue.Discard]. A turn that is final is nobody's
+// DecideDiscard decides about [earshot.Queue.Discard]. A turn that is final is nobody's
 // lowest unfinished one, so no lease and no other turn matters.
-func Discard(q Queued, why string, now earshot.Time) (Change, error) {
+func DecideDiscard(q StoredTurn, why string, now earshot.Time) (Change, error) {
 	switch {
 	case WasDiscarded(q.QueuedTurn):
 		return Change{}, nil
 	case q.State != earshot.TurnParked && q.State != earshot.TurnFailed:
 		return Change{}, fmt.Errorf("turn %d is %s: %w", q.ID, q.State, earshot.ErrConflict)
 	}
-	q.State, q.Why, q.Updated = earshot.TurnDropped, Discarded(q.QueuedTurn, why), now
-	return Change{Turns: []Queued{q}}, nil
+	q.State, q.Why, q.Updated = earshot.TurnDropped, DiscardReason(q.QueuedTurn, why), now
+	return Change{Turns: []StoredTurn{q}}, nil
 }

@@ -13,7 +13,7 @@ func MayBeVisible(s earshot.PostState) bool {
 
 // DropAnchored decides about an unfinished turn whose anchor was just deleted: it is
 // dropped, unless one of its posts may be visible.
-func DropAnchored(q Queued, posts []earshot.PostState, now earshot.Time) Change {
+func DropAnchored(q StoredTurn, posts []earshot.PostState, now earshot.Time) Change {
 	var c Change
 	if !q.State.Final() && !slices.ContainsFunc(posts, MayBeVisible) {
 		c.end(q, earshot.TurnDropped, AnchorDeleted, now)
@@ -21,9 +21,9 @@ func DropAnchored(q Queued, posts []earshot.PostState, now earshot.Time) Change 
 	return c
 }
 
-// Read returns the messages whose text a committed turn holds: those that it
+// MessagesRead returns the messages whose text a committed turn holds: those that it
 // shows, and those of its ledger that are not out, if only as a snippet.
-func Read(t earshot.Turn) []earshot.MessageID {
+func MessagesRead(t earshot.Turn) []earshot.MessageID {
 	ids := []earshot.MessageID{t.Answer.Anchor}
 	for _, s := range t.Shown {
 		ids = append(ids, s.ID)

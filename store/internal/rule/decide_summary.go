@@ -25,8 +25,8 @@ func Weight(t earshot.Turn, first bool) int {
 	return max(1, bytes/weighing)
 }
 
-// A Summed is what is stored of a conversation's summary, besides its text.
-type Summed struct {
+// A SummaryState is what is stored of a conversation's summary, besides its text.
+type SummaryState struct {
 	Claim  StoredLease // of the summary; Lowest is not used
 	Before earshot.Summary
 	Turns  int // of the conversation
@@ -39,17 +39,17 @@ type Summed struct {
 // Due reports whether the conversation is to be summarised and can be claimed. Of
 // several an engine claims the one whose Weight - Summed is greatest. The engines
 // ask for the same in SQL.
-func (x Summed) Due(over int, now earshot.Time, hold time.Duration) bool {
-	return x.Weight-x.Summed > over && (x.Claim.Until <= now || x.Claim.Until > Misdated(now, hold))
+func (x SummaryState) Due(over int, now earshot.Time, hold time.Duration) bool {
+	return x.Weight-x.Summed > over && (x.Claim.Until <= now || x.Claim.Until > MisdatedBound(now, hold))
 }
 
 // Half returns what the turns count together that the next summary covers: at
 // least half of those that no summary covers.
-func (x Summed) Half() int { return x.Summed + (x.Weight-x.Summed+1)/2 }
+func (x SummaryState) Half() int { return x.Summed + (x.Weight-x.Summed+1)/2 }
 
 // Claimed returns the claim of a conversation whose stored claim is x.Claim by now.
 // next is the number of turns that count Half together, or less.
-func (x Summed) Claimed(id earshot.ConversationID, next int) earshot.SummaryClaim {
+func (x SummaryState) Claimed(id earshot.ConversationID, next int) earshot.SummaryClaim {
 	return earshot.SummaryClaim{
 		Lease:  earshot.Lease{Conversation: id, Owner: x.Claim.Owner, Fence: x.Claim.Fence, Until: x.Claim.Until},
 		Before: x.Before, Turns: x.Turns, Next: min(max(next, x.Before.Turns+1), x.Turns),
@@ -88,7 +88,7 @@ func CheckSummary(c earshot.SummaryClaim, s earshot.Summary, of []earshot.Messag
 // PutSummary decides about [earshot.Summaries.PutSummary]. gone reports whether a
 // message that the summary was made of is deleted, weight what the turns count
 // together that it covers. It returns what is stored from then on.
-func PutSummary(x Summed, c earshot.SummaryClaim, s earshot.Summary, gone bool, weight int) (Summed, error) {
+func PutSummary(x SummaryState, c earshot.SummaryClaim, s earshot.Summary, gone bool, weight int) (SummaryState, error) {
 	switch err := x.Claim.Check(c.Lease); {
 	case err != nil:
 		return x, err
@@ -111,11 +111,11 @@ func PutSummary(x Summed, c earshot.SummaryClaim, s earshot.Summary, gone bool, 
 // ReleaseSummary decides about [earshot.Summaries.ReleaseSummary]. ok is false when
 // nothing is to be written.
 func ReleaseSummary(x StoredLease, c earshot.SummaryClaim, notBefore earshot.Time) (_ StoredLease, ok bool) {
-	return Release(x, Lease(c.Lease), notBefore)
+	return DecideRelease(x, Lease(c.Lease), notBefore)
 }
 
 // Dropped says what a conversation loses when a message that its summary was made
 // of is deleted: the text of the epochs from and to included, which may have read
 // the summary, and of a turn that is about to begin the epoch after them. The
 // epochs end.
-func (x Summed) Dropped() (from, to int) { return min(x.Since, x.Epoch), x.Epoch }
+func (x SummaryState) Dropped() (from, to int) { return min(x.Since, x.Epoch), x.Epoch }

@@ -17,14 +17,14 @@ func TestTheConditionsInSQLAreThoseInGo(t *testing.T) {
 		sql string
 		so  func(earshot.TurnState) bool
 	}{
-		{UnfinishedSQL, func(s earshot.TurnState) bool { return !s.Final() }}, {BegunSQL, Begun},
+		{UnfinishedSQL, func(s earshot.TurnState) bool { return !s.Final() }}, {BegunSQL, HasBegun},
 		{FinalSQL, earshot.TurnState.Final},
 		{UnmergedSQL, func(s earshot.TurnState) bool {
-			_, ok := Unmerged(Queued{QueuedTurn: earshot.QueuedTurn{State: s, Why: AnsweredWith(7)}}, 7, 1)
+			_, ok := ReopenMerged(StoredTurn{QueuedTurn: earshot.QueuedTurn{State: s, Why: AnsweredWith(7)}}, 7, 1)
 			return ok
 		}},
 		{ReleasedSQL, func(s earshot.TurnState) bool {
-			return Queued{QueuedTurn: earshot.QueuedTurn{State: s}}.Released().State != s
+			return StoredTurn{QueuedTurn: earshot.QueuedTurn{State: s}}.Released().State != s
 		}},
 	} {
 		for _, s := range earshot.TurnStates() {
@@ -39,11 +39,11 @@ func TestASummaryThatIsDroppedTakesAlongWhatMayHaveReadIt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
-		x        Summed
+		x        SummaryState
 		from, to int
 	}{
-		{"made in an earlier epoch", Summed{Since: 2, Epoch: 5}, 2, 5},
-		{"made in this one", Summed{Since: 5, Epoch: 5}, 5, 5},
+		{"made in an earlier epoch", SummaryState{Since: 2, Epoch: 5}, 2, 5},
+		{"made in this one", SummaryState{Since: 5, Epoch: 5}, 5, 5},
 	} {
 		if from, to := c.x.Dropped(); from != c.from || to != c.to {
 			t.Errorf("%s: got %d to %d, want %d to %d", c.name, from, to, c.from, c.to)
@@ -79,7 +79,7 @@ func TestPostsOfOneStepSeeOneAnother(t *testing.T) {
 	t.Parallel()
 	h := LeasedTurn{
 		Lease: earshot.Lease{Owner: "me", Fence: 1}, Stored: StoredLease{Owner: "me", Fence: 1, Lowest: 3}, ID: 3, Now: 9,
-		Turn: Queued{QueuedTurn: earshot.QueuedTurn{ID: 3, State: earshot.TurnGenerating}},
+		Turn: StoredTurn{QueuedTurn: earshot.QueuedTurn{ID: 3, State: earshot.TurnGenerating}},
 	}
 	post := func(chunk int, key string, state earshot.PostState) earshot.Post {
 		p := earshot.Post{Turn: 3, Chunk: chunk, Key: key, State: state}
@@ -91,16 +91,16 @@ func TestPostsOfOneStepSeeOneAnother(t *testing.T) {
 	stored := post(0, "a", earshot.PostPlanned)
 	for _, c := range []struct {
 		name string
-		puts []Put
+		puts []PostCall
 		want []string // keys that are written
 		err  error
 	}{
-		{"one key for two chunks", []Put{{Post: post(0, "a", earshot.PostPlanned)}, {Post: post(1, "a", earshot.PostPlanned)}}, nil, earshot.ErrConflict},
-		{"a key that the one before gave up", []Put{
+		{"one key for two chunks", []PostCall{{Post: post(0, "a", earshot.PostPlanned)}, {Post: post(1, "a", earshot.PostPlanned)}}, nil, earshot.ErrConflict},
+		{"a key that the one before gave up", []PostCall{
 			{Post: post(0, "b", earshot.PostPlanned), Stored: &stored}, {Post: post(1, "a", earshot.PostPlanned), Keyed: &stored},
 		}, []string{"b", "a"}, nil},
-		{"the same post twice", []Put{{Post: post(0, "a", earshot.PostPlanned)}, {Post: post(0, "a", earshot.PostPlanned)}}, []string{"a"}, nil},
-		{"sent, then planned again", []Put{{Post: post(0, "a", earshot.PostSent)}, {Post: post(0, "a", earshot.PostPlanned)}}, nil, earshot.ErrConflict},
+		{"the same post twice", []PostCall{{Post: post(0, "a", earshot.PostPlanned)}, {Post: post(0, "a", earshot.PostPlanned)}}, []string{"a"}, nil},
+		{"sent, then planned again", []PostCall{{Post: post(0, "a", earshot.PostSent)}, {Post: post(0, "a", earshot.PostPlanned)}}, nil, earshot.ErrConflict},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

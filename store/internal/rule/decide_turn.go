@@ -7,9 +7,9 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// Begin decides about [earshot.Queue.Begin]. gone reports whether one of the
+// DecideBegin decides about [earshot.Queue.Begin]. gone reports whether one of the
 // messages that the prompt shows, or the anchor, is deleted.
-func Begin(h LeasedTurn, p earshot.Prompt, gone bool) (Change, error) {
+func DecideBegin(h LeasedTurn, p earshot.Prompt, gone bool) (Change, error) {
 	if err := h.checkLease(); err != nil {
 		return Change{}, err
 	}
@@ -25,7 +25,7 @@ func Begin(h LeasedTurn, p earshot.Prompt, gone bool) (Change, error) {
 	}
 	c := Change{Epoch: p.Epoch, Read: slices.Concat(p.Shows, []earshot.MessageID{t.Anchor})}
 	again := t.Hash == p.Hash && t.From == p.From && t.Epoch == p.Epoch
-	if again && Begun(t.State) {
+	if again && HasBegun(t.State) {
 		return c, nil
 	}
 	c.EmptyJournal = !again
@@ -36,13 +36,13 @@ func Begin(h LeasedTurn, p earshot.Prompt, gone bool) (Change, error) {
 		t.State = earshot.TurnGenerating
 	}
 	t.From, t.Epoch, t.Began, t.Input, t.Hash, t.Updated = p.From, p.Epoch, p.Began, p.Input, p.Hash, h.Now
-	c.Turns, c.Input = []Queued{t}, true
+	c.Turns, c.Input = []StoredTurn{t}, true
 	return c, nil
 }
 
 // AddStep decides about [earshot.Queue.AddStep]. steps is how many steps the
 // journal has; gone reports whether a message that the step shows is deleted.
-func AddStep(h LeasedTurn, s earshot.Step, steps int, gone bool, puts ...Put) (Change, error) {
+func AddStep(h LeasedTurn, s earshot.Step, steps int, gone bool, puts ...PostCall) (Change, error) {
 	if err := h.checkLease(); err != nil {
 		return Change{}, err
 	}
@@ -62,7 +62,7 @@ func addStep(h LeasedTurn, s earshot.Step, steps int, gone bool) (Change, error)
 	if err := t.checkUnfinished(); err != nil {
 		return Change{}, err
 	}
-	if !Begun(t.State) || t.From < 0 {
+	if !HasBegun(t.State) || t.From < 0 {
 		return Change{}, fmt.Errorf("turn %d has not begun: %w", t.ID, earshot.ErrConflict)
 	}
 	if s.N > steps {
@@ -80,27 +80,27 @@ func addStep(h LeasedTurn, s earshot.Step, steps int, gone bool) (Change, error)
 	s.Shows = nil
 	c.OnlyUpdated = t.Ends == 0
 	t.Ends, t.Updated = 0, h.Now
-	c.Step, c.Turns = &s, []Queued{t}
+	c.Step, c.Turns = &s, []StoredTurn{t}
 	return c, nil
 }
 
-// A Put is a post that is to be written, with what is stored of it.
-type Put struct {
+// A PostCall is a post that is to be written, with what is stored of it.
+type PostCall struct {
 	Post   earshot.Post
 	Stored *earshot.Post // of the same turn and chunk; nil: none
 	Keyed  *earshot.Post // with the same key; nil: none
 }
 
 // PutPost decides about [earshot.Queue.PutPost].
-func PutPost(h LeasedTurn, p Put) (Change, error) {
+func PutPost(h LeasedTurn, p PostCall) (Change, error) {
 	if err := h.checkLease(); err != nil {
 		return Change{}, err
 	}
-	return Change{}.put(h, []Put{p})
+	return Change{}.put(h, []PostCall{p})
 }
 
 // put adds posts to what is written, one after another.
-func (c Change) put(h LeasedTurn, puts []Put) (Change, error) {
+func (c Change) put(h LeasedTurn, puts []PostCall) (Change, error) {
 	for _, p := range puts {
 		for i := range c.Posts { // an earlier post of this call counts as stored
 			p = p.after(&c.Posts[i])
@@ -116,13 +116,13 @@ func (c Change) put(h LeasedTurn, puts []Put) (Change, error) {
 		c.Posts = append(c.Posts, p.Post)
 		c.OnlyUpdated = h.Turn.State == earshot.TurnPosting && h.Turn.Ends == 0 && (c.OnlyUpdated || len(c.Turns) == 0)
 		h.Turn.State, h.Turn.Ends, h.Turn.Updated = earshot.TurnPosting, 0, h.Now
-		c.Turns = []Queued{h.Turn}
+		c.Turns = []StoredTurn{h.Turn}
 	}
 	return c, nil
 }
 
 // after returns p with what is stored once another post has been written.
-func (p Put) after(written *earshot.Post) Put {
+func (p PostCall) after(written *earshot.Post) PostCall {
 	if p.Keyed != nil && samePost(*p.Keyed, *written) {
 		p.Keyed = nil
 	}
@@ -139,7 +139,7 @@ func samePost(a, b earshot.Post) bool { return a.Turn == b.Turn && a.Chunk == b.
 
 // changes reports whether writing the post changes anything. The error says why
 // it is refused.
-func (p Put) changes(h LeasedTurn) (bool, error) {
+func (p PostCall) changes(h LeasedTurn) (bool, error) {
 	changed := true
 	if p.Stored != nil {
 		var err error
@@ -177,8 +177,8 @@ type Confirmation struct {
 	Stored  *earshot.Post // nil: there is none with the key
 }
 
-// Confirm decides about [earshot.Queue.Confirm].
-func Confirm(now earshot.Time, all ...Confirmation) (Change, error) {
+// DecideConfirm decides about [earshot.Queue.Confirm].
+func DecideConfirm(now earshot.Time, all ...Confirmation) (Change, error) {
 	var c Change
 	for _, x := range all {
 		for i := range c.Posts {

@@ -10,8 +10,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A Drafted is a draft as a store keeps it.
-type Drafted struct {
+// A StoredDraft is a draft as a store keeps it.
+type StoredDraft struct {
 	earshot.Draft
 	Erased bool // something that it holds was deleted since: it has no contents and cannot be committed
 }
@@ -77,7 +77,7 @@ type DraftOpening struct {
 	Epoch, Turns int          // the conversation's; zero where there is none
 	Gone         bool         // something that the prompt shows is deleted
 	Claims       Claims       // Held is not the one that is replaced
-	Replaced     *Drafted     // the one that is replaced; nil: there is none
+	Replaced     *StoredDraft // the one that is replaced; nil: there is none
 	Now          earshot.Time // the store's
 }
 
@@ -111,34 +111,34 @@ func OpenedAt(d earshot.Draft, now earshot.Time) earshot.Time {
 
 // OpenDraft decides about [earshot.Drafts.OpenDraft]. The second is the replaced draft
 // as it is stored from then on, nil where it stays as it is.
-func OpenDraft(d earshot.Draft, o DraftOpening) (Drafted, *Drafted, error) {
+func OpenDraft(d earshot.Draft, o DraftOpening) (StoredDraft, *StoredDraft, error) {
 	d.Opened, d.Replaces, d.Posting = OpenedAt(d, o.Now), 0, 0
 	if held := o.Claims.taken(); held != nil && !d.Again {
-		return Drafted{}, nil, held
+		return StoredDraft{}, nil, held
 	}
 	epoch, turns := o.Epoch, o.Turns
 	switch {
 	case d.Prompt.From != epoch:
-		return Drafted{}, nil, fmt.Errorf("the draft was gathered in epoch %d, the conversation is in %d: %w", d.Prompt.From, epoch, earshot.ErrConflict)
+		return StoredDraft{}, nil, fmt.Errorf("the draft was gathered in epoch %d, the conversation is in %d: %w", d.Prompt.From, epoch, earshot.ErrConflict)
 	case d.Turns != turns:
-		return Drafted{}, nil, fmt.Errorf("the draft follows %d turns, the conversation has %d: %w", d.Turns, turns, earshot.ErrConflict)
+		return StoredDraft{}, nil, fmt.Errorf("the draft follows %d turns, the conversation has %d: %w", d.Turns, turns, earshot.ErrConflict)
 	case o.Gone:
-		return Drafted{}, nil, fmt.Errorf("the draft shows what is deleted: %w", earshot.ErrConflict)
+		return StoredDraft{}, nil, fmt.Errorf("the draft shows what is deleted: %w", earshot.ErrConflict)
 	}
 	if o.Replaced == nil {
-		return Drafted{Draft: d}, nil, nil
+		return StoredDraft{Draft: d}, nil, nil
 	}
 	ended, ok := AbortDraft(*o.Replaced)
 	if !ok {
-		return Drafted{Draft: d}, nil, nil
+		return StoredDraft{Draft: d}, nil, nil
 	}
 	d.Posting = o.Replaced.Posting
-	return Drafted{Draft: d}, &ended, nil
+	return StoredDraft{Draft: d}, &ended, nil
 }
 
 // RenewDraft decides about [earshot.Drafts.RenewDraft]. Nothing is written where ok is
 // false.
-func RenewDraft(d Drafted, c Claims, now, expires earshot.Time, posting bool) (_ Drafted, ok bool, _ error) {
+func RenewDraft(d StoredDraft, c Claims, now, expires earshot.Time, posting bool) (_ StoredDraft, ok bool, _ error) {
 	if d.State != earshot.DraftOpen {
 		return d, false, nil
 	}
@@ -157,29 +157,29 @@ type DraftEnd struct {
 	Turn     earshot.Turn
 	Now      earshot.Time // the caller's
 	Stored   earshot.Time // the store's
-	Answered Answered
+	Answered CommitState
 	Queued   bool // the agent has a turn in the queue for the anchor
 	Busy     bool // a turn of the conversation is in one of the states of [BusySQL]
 }
 
-// BusySQL selects the queued turns that somebody is answering, as [Answering] does.
+// BusySQL selects the queued turns that somebody is answering, as [IsAnswering] does.
 const BusySQL = `state IN ('claimed', 'generating', 'posting')`
 
-// Answering reports whether somebody is answering a turn in this state.
-func Answering(s earshot.TurnState) bool {
+// IsAnswering reports whether somebody is answering a turn in this state.
+func IsAnswering(s earshot.TurnState) bool {
 	return s == earshot.TurnClaimed || s == earshot.TurnGenerating || s == earshot.TurnPosting
 }
 
 // A DraftCommit is what committing a draft writes.
 type DraftCommit struct {
-	Draft  Drafted // replaces the stored one, without its messages
+	Draft  StoredDraft // replaces the stored one, without its messages
 	Commit Commit
-	Queued Queued // stored as a new row, with its input
+	Queued StoredTurn // stored as a new row, with its input
 }
 
 // CommitDraft decides about [earshot.Drafts.CommitDraft]. Prompt.Shows of d are the
 // messages that are stored of it. Nothing is written where the result is nil.
-func CommitDraft(d Drafted, e DraftEnd) (*DraftCommit, error) {
+func CommitDraft(d StoredDraft, e DraftEnd) (*DraftCommit, error) {
 	c := e.Answered.Conversation
 	switch {
 	case d.State == earshot.DraftCommitted:
@@ -199,14 +199,14 @@ func CommitDraft(d Drafted, e DraftEnd) (*DraftCommit, error) {
 	case e.Busy: // its prompt does not have the draft's turn, and would not follow it
 		return nil, fmt.Errorf("draft %d: a turn of the conversation is being answered: %w", d.ID, earshot.ErrConflict)
 	}
-	done := commit(e.Turn, e.Answered, e.Answered.Gone, e.Stored)
+	done := appendTurn(e.Turn, e.Answered, e.Answered.Gone, e.Stored)
 	input := d.Prompt.Input
 	if e.Answered.Gone { // found by a tool: the prompt itself shows nothing that is deleted
 		input = nil
 	} else {
 		done.Read = IDs(slices.Concat(done.Read, d.Prompt.Shows))
 	}
-	q := Queued{From: d.Prompt.From, QueuedTurn: earshot.QueuedTurn{
+	q := StoredTurn{From: d.Prompt.From, QueuedTurn: earshot.QueuedTurn{
 		ID: d.ID, Conversation: d.Conversation, Anchor: d.Anchor, State: earshot.TurnDone, Opened: d.Opened, Updated: e.Stored,
 		Epoch: d.Prompt.Epoch, Input: input, Hash: d.Prompt.Hash, Began: d.Prompt.Began, Number: done.Turn.Number,
 	}}
@@ -219,13 +219,13 @@ func CommitDraft(d Drafted, e DraftEnd) (*DraftCommit, error) {
 }
 
 // DraftTurn checks and normalises the turn that commits a draft, and clones it.
-func DraftTurn(d Drafted, t earshot.Turn) (earshot.Turn, error) {
+func DraftTurn(d StoredDraft, t earshot.Turn) (earshot.Turn, error) {
 	return draftTurn(CloneTurn(t), d.Draft)
 }
 
 // AbortDraft decides about [earshot.Drafts.AbortDraft]. Nothing is written where ok is
 // false.
-func AbortDraft(d Drafted) (_ Drafted, ok bool) {
+func AbortDraft(d StoredDraft) (_ StoredDraft, ok bool) {
 	if d.State != earshot.DraftOpen {
 		return d, false
 	}
@@ -233,19 +233,19 @@ func AbortDraft(d Drafted) (_ Drafted, ok bool) {
 }
 
 // ended returns a draft without its contents.
-func (d Drafted) ended(state earshot.DraftState) Drafted {
+func (d StoredDraft) ended(state earshot.DraftState) StoredDraft {
 	d.State = state
 	return d.WithoutContents()
 }
 
 // WithoutText returns a draft of which something was deleted. How its context was
 // asked for stays, so that it can be made anew. EraseDraftSQL sets the same in a row.
-func (d Drafted) WithoutText() Drafted {
+func (d StoredDraft) WithoutText() StoredDraft {
 	d.Erased, d.Prompt.Input, d.Prompt.Shows, d.Turn = true, nil, nil, earshot.Turn{}
 	return d
 }
 
-// EraseDraftSQL is what [Drafted.WithoutText] does to a row, ErasableDraftSQL selects
+// EraseDraftSQL is what [StoredDraft.WithoutText] does to a row, ErasableDraftSQL selects
 // the rows that hold something.
 const (
 	EraseDraftSQL    = `input = '', record = '', erased = 1`
@@ -253,14 +253,14 @@ const (
 )
 
 // WithoutContents returns a draft as it is kept after its end.
-func (d Drafted) WithoutContents() Drafted {
+func (d StoredDraft) WithoutContents() StoredDraft {
 	d.Asked, d.Prompt.Input, d.Prompt.Shows, d.Turn = nil, nil, nil, earshot.Turn{}
 	return d
 }
 
 // Pruned returns a draft as it is kept after its time. PruneDraftSQL sets the same in
 // a row.
-func (d Drafted) Pruned() Drafted {
+func (d StoredDraft) Pruned() StoredDraft {
 	turn := d.Turn
 	open := d.State == earshot.DraftOpen
 	if d = d.WithoutContents(); !open {
@@ -270,12 +270,12 @@ func (d Drafted) Pruned() Drafted {
 	return d
 }
 
-// PruneDraftSQL is what [Drafted.Pruned] does to a row.
+// PruneDraftSQL is what [StoredDraft.Pruned] does to a row.
 const PruneDraftSQL = `asked = '', input = '', record = CASE state WHEN 'open' THEN '' ELSE record END, erased = CASE state WHEN 'open' THEN 1 ELSE erased END`
 
 // Export returns the draft as a caller of the store gets it: with the messages that
 // are not read back left out, and an empty input as nil.
-func (d Drafted) Export() earshot.Draft {
+func (d StoredDraft) Export() earshot.Draft {
 	out := d.Draft
 	out.Asked, out.Prompt.Input, out.Prompt.Shows = slices.Clone(nonEmpty(out.Asked)), slices.Clone(nonEmpty(out.Prompt.Input)), nil
 	out.Turn = CloneTurn(out.Turn)
@@ -285,16 +285,16 @@ func (d Drafted) Export() earshot.Draft {
 
 // HasContents reports whether a prune removes something of a draft that expired.
 // DraftContentsSQL is the same of a row.
-func (d Drafted) HasContents() bool {
+func (d StoredDraft) HasContents() bool {
 	return len(d.Asked)+len(d.Prompt.Input) > 0 || d.State == earshot.DraftOpen && d.Turn.Answer.Anchor != ""
 }
 
-// DraftContentsSQL is [Drafted.HasContents].
+// DraftContentsSQL is [StoredDraft.HasContents].
 const DraftContentsSQL = `(length(asked) > 0 OR length(input) > 0 OR state = 'open' AND record <> '')`
 
-// Without returns a draft without its contents where holds, a function of [Holds], is
+// Without returns a draft without its contents where holds, a function of [HoldsAuthor], is
 // true of one of them, and whether that is so. turn is the turn as text.
-func (d Drafted) Without(turn string, holds func(string) bool) (Drafted, bool) {
+func (d StoredDraft) Without(turn string, holds func(string) bool) (StoredDraft, bool) {
 	if !holds(d.Opener) && !holds(string(d.Asked)) && !holds(string(d.Prompt.Input)) && !holds(turn) {
 		return d, false
 	}
@@ -316,7 +316,7 @@ const DraftColumns = `id, agent, platform, workspace, channel, conversation, anc
 
 // A DraftRow is a draft as a database keeps it.
 type DraftRow struct {
-	Drafted
+	StoredDraft
 	TurnText string // the turn as DraftValues writes it
 
 	erased, again int
@@ -340,7 +340,7 @@ func (d *DraftRow) Read() (err error) {
 }
 
 // DraftValues returns d as parameters for DraftColumns.
-func DraftValues(d Drafted) ([]any, error) {
+func DraftValues(d StoredDraft) ([]any, error) {
 	turn, err := writeDraftTurn(d.Turn)
 	if err != nil {
 		return nil, err
@@ -362,24 +362,24 @@ func DraftValues(d Drafted) ([]any, error) {
 
 // draftTurnJSON is the turn of a draft. Its anchor, epoch and hash are the draft's.
 type draftTurnJSON struct {
-	Number   int                 `json:"number,omitempty"`
-	Sum      string              `json:"sum,omitempty"`
-	Anchor   earshot.MessageID   `json:"anchor,omitempty"`
-	Replies  []earshot.MessageID `json:"replies,omitempty"`
-	Policy   string              `json:"policy,omitempty"`
-	Hash     string              `json:"hash,omitempty"`
-	Cursor   int64               `json:"cursor,omitempty"`
-	Epoch    int                 `json:"epoch,omitempty"`
-	Shown    []earshot.Shown     `json:"shown,omitempty"`
-	Attached []earshot.Attached  `json:"attached,omitempty"`
-	Names    []earshot.Named     `json:"names,omitempty"`
-	Form     string              `json:"form,omitempty"`
-	Zone     string              `json:"zone,omitempty"`
-	Session  []draftEntryJSON    `json:"session,omitempty"`
-	Ledger   []ledgerJSON        `json:"ledger,omitempty"`
-	Usage    earshot.Usage       `json:"usage"`
-	Time     earshot.Time        `json:"time,omitempty"`
-	Metadata map[string]*string  `json:"metadata,omitempty"`
+	Number   int                     `json:"number,omitempty"`
+	Sum      string                  `json:"sum,omitempty"`
+	Anchor   earshot.MessageID       `json:"anchor,omitempty"`
+	Replies  []earshot.MessageID     `json:"replies,omitempty"`
+	Policy   string                  `json:"policy,omitempty"`
+	Hash     string                  `json:"hash,omitempty"`
+	Cursor   int64                   `json:"cursor,omitempty"`
+	Epoch    int                     `json:"epoch,omitempty"`
+	Shown    []earshot.ShownRevision `json:"shown,omitempty"`
+	Attached []earshot.AttachedFile  `json:"attached,omitempty"`
+	Names    []earshot.SessionName   `json:"names,omitempty"`
+	Form     string                  `json:"form,omitempty"`
+	Zone     string                  `json:"zone,omitempty"`
+	Session  []draftEntryJSON        `json:"session,omitempty"`
+	Ledger   []ledgerJSON            `json:"ledger,omitempty"`
+	Usage    earshot.Usage           `json:"usage"`
+	Time     earshot.Time            `json:"time,omitempty"`
+	Metadata map[string]*string      `json:"metadata,omitempty"`
 }
 
 type draftEntryJSON struct {

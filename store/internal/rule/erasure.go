@@ -140,7 +140,7 @@ func (x *Erasure) phases() []phase {
 	case of.Messages != nil:
 		return []phase{eraseListed}
 	case of.Before != 0:
-		return []phase{purge, eraseAll}
+		return []phase{purgeScope, eraseAll}
 	}
 	return []phase{dropConversations, eraseAll, scrubEvents, forgetChannel}
 }
@@ -264,7 +264,7 @@ func eraseListed(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope) (bo
 	return true, x.delete(ctx, e, s, list)
 }
 
-func purge(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope) (bool, error) {
+func purgeScope(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope) (bool, error) {
 	return e.Purge(ctx, s, x.Until, purgedAtOnce)
 }
 
@@ -292,7 +292,7 @@ func scrubMetadata(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope) (
 	if err != nil {
 		return false, err
 	}
-	holds := Holds(x.Of.User, a)
+	holds := HoldsAuthor(x.Of.User, a)
 	if x.At == "" {
 		c, err := e.Channel(ctx, s)
 		if err == nil && NamesMembers(c) && (holds(c.Name) || holds(c.Purpose)) {
@@ -332,9 +332,9 @@ func MetadataWithout(have map[string]string, holds func(string) bool) (map[strin
 	return out, len(out) < len(have)
 }
 
-// Holds returns a function that reports whether a value contains an author's id or
+// HoldsAuthor returns a function that reports whether a value contains an author's id or
 // one of their names.
-func Holds(id earshot.AuthorID, a earshot.Author) func(string) bool {
+func HoldsAuthor(id earshot.AuthorID, a earshot.Author) func(string) bool {
 	return func(v string) bool {
 		v = strings.ToLower(v)
 		for _, s := range []string{string(id), a.Name, a.FullName} {
@@ -379,12 +379,12 @@ var PlanTime = 500 * time.Millisecond
 
 // StepBudget returns a function that reports whether a step has worked long enough.
 // It lets at least one piece of work be done.
-func StepBudget() func() bool { return within(stepTime) }
+func StepBudget() func() bool { return deadlineAfter(stepTime) }
 
 // PlanBudget is StepBudget for a plan.
-func PlanBudget() func() bool { return within(PlanTime) }
+func PlanBudget() func() bool { return deadlineAfter(PlanTime) }
 
-func within(d time.Duration) func() bool {
+func deadlineAfter(d time.Duration) func() bool {
 	var ends time.Time
 	return func() bool {
 		if ends.IsZero() {

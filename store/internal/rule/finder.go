@@ -44,9 +44,9 @@ func NewFinder(s string) (Finder, error) {
 	return f, nil
 }
 
-// Tells returns whether raw bytes of a delivery name an author; without an author,
+// MentionsAuthor returns whether raw bytes of a delivery name an author; without an author,
 // whether there are any.
-func Tells(id earshot.AuthorID) func(raw []byte) bool {
+func MentionsAuthor(id earshot.AuthorID) func(raw []byte) bool {
 	f, err := NewFinder(string(id))
 	if err != nil {
 		return func(raw []byte) bool { return len(raw) > 0 }
@@ -129,7 +129,7 @@ func (f Finder) Begins(b []byte) bool {
 			return true
 		}
 	}
-	return bytes.IndexByte(b, '\\') >= 0 && slices.ContainsFunc(f.readings(), func(r *reading) bool {
+	return bytes.IndexByte(b, '\\') >= 0 && slices.ContainsFunc(f.readings(), func(r *textFinder) bool {
 		r.feed(b)
 		return !r.failed && !r.done()
 	})
@@ -137,7 +137,7 @@ func (f Finder) Begins(b []byte) bool {
 
 // Across reports whether the text is all of begin and goes on at the start of rest.
 func (f Finder) Across(begin, rest []byte) bool {
-	return slices.ContainsFunc(f.readings(), func(r *reading) bool {
+	return slices.ContainsFunc(f.readings(), func(r *textFinder) bool {
 		r.feed(begin)
 		if r.failed || r.done() {
 			return false
@@ -148,29 +148,29 @@ func (f Finder) Across(begin, rest []byte) bool {
 }
 
 // readings returns the ways to read the text, none of which has begun.
-func (f Finder) readings() []*reading {
-	var out []*reading
+func (f Finder) readings() []*textFinder {
+	var out []*textFinder
 	for _, l := range f.Literals {
 		for level := range levels {
-			out = append(out, &reading{rest: l, strings: make([]unescaper, level)})
+			out = append(out, &textFinder{rest: l, strings: make([]unescaper, level)})
 		}
 	}
 	return out
 }
 
-// A reading compares bytes, one after another, with a text from its beginning.
-type reading struct {
+// A textFinder compares bytes, one after another, with a text from its beginning.
+type textFinder struct {
 	rest    []byte      // which has not come yet
 	strings []unescaper // of the JSON strings, the outermost first
 	failed  bool
 }
 
 // done reports whether the whole text has come.
-func (r *reading) done() bool { return !r.failed && len(r.rest) == 0 }
+func (r *textFinder) done() bool { return !r.failed && len(r.rest) == 0 }
 
 // feed reads the next bytes until the text is complete or another, and returns how
 // many it has read.
-func (r *reading) feed(b []byte) int {
+func (r *textFinder) feed(b []byte) int {
 	for i, c := range b {
 		if r.next(c, 0); r.failed || len(r.rest) == 0 {
 			return i + 1
@@ -180,7 +180,7 @@ func (r *reading) feed(b []byte) int {
 }
 
 // next reads a byte of the JSON string n, or of the text, which is within them all.
-func (r *reading) next(c byte, n int) {
+func (r *textFinder) next(c byte, n int) {
 	switch {
 	case n < len(r.strings):
 		for _, c := range r.strings[n].feed(c) {
@@ -220,7 +220,7 @@ func (u *unescaper) feed(c byte) []byte {
 		}
 		return append(u.lone(), '\\', c)
 	}
-	if _, ok := digit(c); !ok {
+	if _, ok := hexDigit(c); !ok {
 		n := u.n
 		u.n = 0
 		return append(u.lone(), u.seen[:n]...)
@@ -231,7 +231,7 @@ func (u *unescaper) feed(c byte) []byte {
 	u.n = 0
 	var r rune
 	for _, d := range u.seen[2:] {
-		v, _ := digit(d)
+		v, _ := hexDigit(d)
 		r = r<<4 | rune(v)
 	}
 	if u.high != 0 {
@@ -257,8 +257,8 @@ func (u *unescaper) lone() []byte {
 	return utf8.AppendRune(nil, utf8.RuneError)
 }
 
-// digit returns the value of a hexadecimal digit.
-func digit(c byte) (byte, bool) {
+// hexDigit returns the value of a hexadecimal digit.
+func hexDigit(c byte) (byte, bool) {
 	switch {
 	case '0' <= c && c <= '9':
 		return c - '0', true

@@ -23,15 +23,15 @@ const (
 	FinalSQL      = `state IN ('done', 'failed', 'parked', 'dropped')`
 )
 
-// Begun reports whether a turn in this state has its prompt and is not final.
-func Begun(s earshot.TurnState) bool {
+// HasBegun reports whether a turn in this state has its prompt and is not final.
+func HasBegun(s earshot.TurnState) bool {
 	return s == earshot.TurnGenerating || s == earshot.TurnPosting
 }
 
-// A Queued is a turn as a store keeps it. From is the conversation's epoch when
+// A StoredTurn is a turn as a store keeps it. From is the conversation's epoch when
 // the turn began, Epoch the one in which it will be committed; both are -1
 // until the turn begins. An engine may load a turn without its Input.
-type Queued struct {
+type StoredTurn struct {
 	earshot.QueuedTurn
 	From  int
 	Again int // tells it from the agent's other turns for its anchor; 0 of the first
@@ -39,7 +39,7 @@ type Queued struct {
 
 // Export returns the turn as a caller of the store gets it: without internal
 // values, an empty input as nil.
-func (q Queued) Export() earshot.QueuedTurn {
+func (q StoredTurn) Export() earshot.QueuedTurn {
 	out := q.QueuedTurn
 	out.Epoch = max(out.Epoch, 0)
 	if len(out.Input) == 0 {
@@ -50,14 +50,14 @@ func (q Queued) Export() earshot.QueuedTurn {
 
 // Outdated reports whether the turn began in an epoch that has ended since, in
 // a conversation that is in epoch now. No text of such a turn is kept.
-func (q Queued) Outdated(now int) bool { return q.From >= 0 && q.From < now }
+func (q StoredTurn) Outdated(now int) bool { return q.From >= 0 && q.From < now }
 
 // KeepsPosts reports whether the texts of the turn's posts stay when the rest of
 // its text is erased: it is still about to post them.
-func (q Queued) KeepsPosts() bool { return Begun(q.State) }
+func (q StoredTurn) KeepsPosts() bool { return HasBegun(q.State) }
 
 // checkUnfinished returns [earshot.ErrConflict] for a turn that is final.
-func (q Queued) checkUnfinished() error {
+func (q StoredTurn) checkUnfinished() error {
 	if !q.State.Final() {
 		return nil
 	}
@@ -88,7 +88,7 @@ type LeasedTurn struct {
 	Lease  earshot.Lease // as the caller has it, see [Lease]
 	Stored StoredLease   // as it is stored
 	ID     earshot.TurnID
-	Turn   Queued       // the stored one; zero when there is none
+	Turn   StoredTurn   // the stored one; zero when there is none
 	Epoch  int          // of the conversation
 	Now    earshot.Time // by the store's clock
 }
@@ -127,10 +127,10 @@ type Change struct {
 	Step         *earshot.Step       // append it to the turn's journal
 	Posts        []earshot.Post      // store them; each replaces the post of the same turn and chunk
 	Commit       *Commit
-	Turns        []Queued       // update their rows
+	Turns        []StoredTurn   // update their rows
 	OnlyUpdated  bool           // only the field Updated of Turns has changed
 	Input        bool           // write the Input of Turns too
-	Unmerge      earshot.TurnID // open the turns again that were merged into this one, see [Unmerged]; 0: none
+	Unmerge      earshot.TurnID // open the turns again that were merged into this one, see [ReopenMerged]; 0: none
 	Erase        bool           // erase the turn's input and journal, and its posts' texts unless KeepsPosts
 	FindLowest   bool           // look up again which unfinished turn of the conversation is the lowest
 }

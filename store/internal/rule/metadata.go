@@ -39,7 +39,7 @@ func MergeMetadata(have map[string]string, patch map[string]*string) (map[string
 		v := patch[key]
 		switch {
 		case key == LastProcessed:
-			if err := advance(next, v); err != nil {
+			if err := advanceKey(next, v); err != nil {
 				return nil, err
 			}
 		case v == nil:
@@ -70,8 +70,8 @@ func TurnMetadata(have map[string]string, patch map[string]*string) map[string]s
 	return have
 }
 
-// advance moves the reserved key to v where that is forward.
-func advance(m map[string]string, v *string) error {
+// advanceKey moves the reserved key to v where that is forward.
+func advanceKey(m map[string]string, v *string) error {
 	if v == nil {
 		return fmt.Errorf("%w: %s cannot be removed", earshot.ErrInvalid, LastProcessed)
 	}

@@ -58,7 +58,7 @@ type model struct {
 }
 
 type modelTurn struct {
-	Queued
+	StoredTurn
 	input string
 	steps []earshot.Step
 	posts []earshot.Post
@@ -98,20 +98,20 @@ func (m *model) held(t *rapid.T) (LeasedTurn, *modelTurn) {
 	}
 	m.now++
 	o := m.turns[id]
-	return LeasedTurn{Lease: lease, Stored: m.stored, ID: id, Turn: o.Queued, Epoch: m.epoch, Now: m.now}, o
+	return LeasedTurn{Lease: lease, Stored: m.stored, ID: id, Turn: o.StoredTurn, Epoch: m.epoch, Now: m.now}, o
 }
 
 func (m *model) accept(t *rapid.T) {
 	m.now++
 	n := anyMessage(t)
-	h := Heard{Event: earshot.Event{Raw: []byte("raw"), Message: earshot.Message{ID: n}}, Asked: true, ID: m.id, Now: m.now,
-		Known: rapid.Bool().Draw(t, "known"), Gone: m.deleted[n], Record: earshot.Recorded{Change: earshot.New}}
+	h := AcceptState{Event: earshot.Event{Raw: []byte("raw"), Message: earshot.Message{ID: n}}, Asked: true, ID: m.id, Now: m.now,
+		Known: rapid.Bool().Draw(t, "known"), Gone: m.deleted[n], Record: earshot.RecordResult{Change: earshot.New}}
 	for _, o := range m.turns {
 		if o.Anchor == n {
 			h.Turn = o.ID
 		}
 	}
-	a := Accept(h)
+	a := DecideAccept(h)
 	if (a.Open != nil) != (!h.Known && !h.Gone && h.Turn == 0) || a.Accepted.Opened != (a.Open != nil) {
 		t.Fatalf("accepted %+v of %+v", a, h)
 	}
@@ -121,7 +121,7 @@ func (m *model) accept(t *rapid.T) {
 	if a.Open != nil {
 		q := *a.Open
 		q.ID = earshot.TurnID(len(m.turns) + 1)
-		m.turns[q.ID] = &modelTurn{Queued: q, sent: map[int]earshot.Post{}, was: q.State}
+		m.turns[q.ID] = &modelTurn{StoredTurn: q, sent: map[int]earshot.Post{}, was: q.State}
 		m.advance()
 	}
 }
@@ -140,8 +140,8 @@ func (m *model) claim(t *rapid.T) {
 	m.stored = next
 	first := m.turns[m.stored.Lowest]
 	taken := left && first.State != earshot.TurnOpen
-	before := first.Queued
-	first.Queued = first.Claimed(left, m.now)
+	before := first.StoredTurn
+	first.StoredTurn = first.Claimed(left, m.now)
 	if first.Tries+first.Ends != before.Tries+before.Ends+1 || (first.Ends > before.Ends) != taken {
 		t.Fatalf("a turn that was %s with %d tries and %d ends has %d and %d; its lease was left: %v", before.State, before.Tries, before.Ends, first.Tries, first.Ends, left)
 	}
@@ -158,7 +158,7 @@ func (m *model) giveBack(t *rapid.T) {
 	lease := rapid.SampledFrom(m.leases).Draw(t, "lease")
 	good := m.stored.Check(lease) == nil
 	if rapid.Bool().Draw(t, "renew") {
-		next, err := Renew(m.stored, lease, m.now, time.Second)
+		next, err := DecideRenew(m.stored, lease, m.now, time.Second)
 		if (err == nil) != good || err != nil && !errors.Is(err, earshot.ErrFenced) {
 			t.Fatalf("renew: %v", err)
 		}
@@ -167,7 +167,7 @@ func (m *model) giveBack(t *rapid.T) {
 		}
 		return
 	}
-	next, ok := Release(m.stored, lease, 0)
+	next, ok := DecideRelease(m.stored, lease, 0)
 	if ok != good {
 		t.Fatalf("released: %v, held: %v", ok, good)
 	}
@@ -176,7 +176,7 @@ func (m *model) giveBack(t *rapid.T) {
 	}
 	m.stored = next
 	for _, o := range m.turns {
-		o.Queued = o.Released()
+		o.StoredTurn = o.Released()
 	}
 }
 
@@ -197,7 +197,7 @@ func (m *model) begin(t *rapid.T) {
 		}
 	}
 	p.Input = []byte(repeats(knows))
-	c, err := Begin(h, p, m.deleted[shows[0]] || m.deleted[o.Anchor])
+	c, err := DecideBegin(h, p, m.deleted[shows[0]] || m.deleted[o.Anchor])
 	if err != nil {
 		return
 	}
@@ -225,7 +225,7 @@ func (m *model) step(t *rapid.T) {
 	s.Data = []byte(repeats(knows))
 	c, err := AddStep(h, s, len(o.steps), m.deleted[s.Shows[0]])
 	if err != nil {
-		if h.Stored.Check(h.Lease) == nil && Begun(o.State) && o.From >= 0 && n <= len(o.steps) {
+		if h.Stored.Check(h.Lease) == nil && HasBegun(o.State) && o.From >= 0 && n <= len(o.steps) {
 			t.Fatalf("step %d of %d is refused: %v", n, len(o.steps), err)
 		}
 		return
@@ -247,7 +247,7 @@ func (m *model) post(t *rapid.T) {
 	if p.State == earshot.PostSent {
 		p.Message = earshot.MessageID(rapid.SampledFrom([]string{"r1", "r2"}).Draw(t, "as"))
 	}
-	put := Put{Post: p, Keyed: m.keyed(p.Key)}
+	put := PostCall{Post: p, Keyed: m.keyed(p.Key)}
 	for i := range o.posts {
 		if o.posts[i].Chunk == p.Chunk {
 			put.Stored = &o.posts[i]
@@ -273,7 +273,7 @@ func (m *model) keyed(key string) *earshot.Post {
 func (m *model) confirm(t *rapid.T) {
 	x := Confirmation{Key: fmt.Sprint(rapid.IntRange(1, 4).Draw(t, "turn"), " 0"), Message: "r1"}
 	x.Stored = m.keyed(x.Key)
-	c, err := Confirm(m.now, x)
+	c, err := DecideConfirm(m.now, x)
 	if err == nil && len(c.Posts) > 0 {
 		m.apply(m.turns[c.Posts[0].Turn], c)
 	}
@@ -281,7 +281,7 @@ func (m *model) confirm(t *rapid.T) {
 
 func (m *model) finish(t *rapid.T) {
 	h, o := m.held(t)
-	e := End{State: rapid.SampledFrom([]earshot.TurnState{earshot.TurnDone, earshot.TurnDone, earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped}).Draw(t, "state"), Why: "why"}
+	e := FinishCall{State: rapid.SampledFrom([]earshot.TurnState{earshot.TurnDone, earshot.TurnDone, earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped}).Draw(t, "state"), Why: "why"}
 	if e.State == earshot.TurnDone {
 		e.Why = ""
 		knows := map[earshot.MessageID]bool{anyMessage(t): true} // one that no prompt or step told of
@@ -289,13 +289,13 @@ func (m *model) finish(t *rapid.T) {
 		e.Turn = &earshot.Turn{Answer: earshot.Answer{Anchor: o.Anchor}, Epoch: max(o.Epoch, 0),
 			Session: []earshot.SessionEntry{{Text: repeats(knows)}}}
 		for id := range knows {
-			e.Turn.Shown = append(e.Turn.Shown, earshot.Shown{ID: id})
+			e.Turn.Shown = append(e.Turn.Shown, earshot.ShownRevision{ID: id})
 			e.Answered.Gone = e.Answered.Gone || m.deleted[id]
 		}
 		e.Answered.Gone = e.Answered.Gone || m.deleted[o.Anchor]
 		e.Answered.Conversation.Epoch, e.Answered.Turns = m.epoch, len(m.commits)
 	}
-	c, err := Finish(h, e)
+	c, err := DecideFinish(h, e)
 	if err != nil {
 		return
 	}
@@ -310,10 +310,10 @@ func (m *model) finish(t *rapid.T) {
 func (m *model) merge(t *rapid.T) {
 	h, o := m.held(t)
 	var ids []earshot.TurnID
-	var others []Queued
+	var others []StoredTurn
 	ends, passed, before := o.ends, false, false
 	for _, id := range m.ids() {
-		q := m.turns[id].Queued
+		q := m.turns[id].StoredTurn
 		if q.State.Final() {
 			continue
 		}
@@ -325,13 +325,13 @@ func (m *model) merge(t *rapid.T) {
 		if id == o.ID {
 			continue
 		}
-		if Begun(q.State) {
+		if HasBegun(q.State) {
 			t.Skip("one is being answered")
 		}
 		ids, others = append(ids, id), append(others, q)
 		ends = max(ends, m.turns[id].ends)
 	}
-	c, err := Merge(h, ids, others, m.unfinished())
+	c, err := DecideMerge(h, ids, others, m.unfinished())
 	if err != nil {
 		return
 	}
@@ -357,7 +357,7 @@ func (m *model) reopen(t *rapid.T) {
 		t.Skip("no turn")
 	}
 	o := m.turns[rapid.SampledFrom(m.ids()).Draw(t, "turn")]
-	c, err := Reopen(o.Queued, m.deleted[o.Anchor], m.unfinished(), m.now)
+	c, err := DecideReopen(o.StoredTurn, m.deleted[o.Anchor], m.unfinished(), m.now)
 	if err == nil {
 		m.revived, o.ends = true, 0
 		m.apply(o, c)
@@ -369,8 +369,8 @@ func (m *model) discard(t *rapid.T) {
 		t.Skip("no turn")
 	}
 	o := m.turns[rapid.SampledFrom(m.ids()).Draw(t, "turn")]
-	before, posts := o.Queued, slices.Clone(o.posts)
-	c, err := Discard(o.Queued, "gone stale", m.now)
+	before, posts := o.StoredTurn, slices.Clone(o.posts)
+	c, err := DecideDiscard(o.StoredTurn, "gone stale", m.now)
 	waits := before.State == earshot.TurnParked || before.State == earshot.TurnFailed
 	if (err == nil) != (waits || WasDiscarded(before.QueuedTurn)) {
 		t.Fatalf("a turn that was %s (%s) is discarded: %v", before.State, before.Why, err)
@@ -379,10 +379,10 @@ func (m *model) discard(t *rapid.T) {
 		return
 	}
 	m.apply(o, c)
-	if o.State != earshot.TurnDropped || !slices.Equal(o.posts, posts) || !waits && o.Queued.Why != before.Why {
+	if o.State != earshot.TurnDropped || !slices.Equal(o.posts, posts) || !waits && o.StoredTurn.Why != before.Why {
 		t.Fatalf("a turn that was %s (%s) is %s (%s) after it was discarded, with the posts %v", before.State, before.Why, o.State, o.Why, o.posts)
 	}
-	if _, err := Reopen(o.Queued, false, nil, m.now); !errors.Is(err, earshot.ErrConflict) {
+	if _, err := DecideReopen(o.StoredTurn, false, nil, m.now); !errors.Is(err, earshot.ErrConflict) {
 		t.Fatalf("a discarded turn is opened again: %v", err)
 	}
 }
@@ -403,7 +403,7 @@ func (m *model) erase(t *rapid.T) {
 		for _, p := range o.posts {
 			states = append(states, p.State)
 		}
-		c := DropAnchored(o.Queued, states, m.now)
+		c := DropAnchored(o.StoredTurn, states, m.now)
 		m.revived = m.revived || c.Unmerge != 0
 		m.apply(o, c)
 	}
@@ -412,7 +412,7 @@ func (m *model) erase(t *rapid.T) {
 		reads = map[int]bool{}
 	}
 	if rapid.Bool().Draw(t, "a summary was made of it") {
-		from, to := Summed{Since: rapid.IntRange(0, m.epoch).Draw(t, "since"), Epoch: m.epoch}.Dropped()
+		from, to := SummaryState{Since: rapid.IntRange(0, m.epoch).Draw(t, "since"), Epoch: m.epoch}.Dropped()
 		for epoch := from; epoch <= to; epoch++ {
 			reads[epoch] = true
 		}
@@ -488,14 +488,14 @@ func (m *model) apply(o *modelTurn, c Change) {
 		if c.OnlyUpdated { // a store writes no more of it
 			q.Ends = m.turns[q.ID].Ends
 		}
-		m.turns[q.ID].Queued = q
+		m.turns[q.ID].StoredTurn = q
 		if c.Input {
 			m.turns[q.ID].input = string(q.Input)
 		}
 	}
 	for _, x := range m.turns {
-		if next, ok := Unmerged(x.Queued, c.Unmerge, m.now); ok && c.Unmerge != 0 {
-			x.Queued = next
+		if next, ok := ReopenMerged(x.StoredTurn, c.Unmerge, m.now); ok && c.Unmerge != 0 {
+			x.StoredTurn = next
 		}
 	}
 	if c.Erase {
@@ -529,7 +529,7 @@ func (m *model) check(t *rapid.T) {
 	begun := 0
 	for _, id := range m.ids() {
 		o := m.turns[id]
-		if Begun(o.State) {
+		if HasBegun(o.State) {
 			begun++
 			if id != m.stored.Lowest {
 				t.Fatalf("turn %d is being answered before turn %d", id, m.stored.Lowest)

@@ -20,7 +20,7 @@ type Message struct {
 	// Quoted is set in the tombstone of a reply that quotes a deleted message: the
 	// words of that message which it has. They are looked for in what has read the
 	// reply, where otherwise all that the tombstone's message said is. Not stored.
-	Quoted Words
+	Quoted QuotableWords
 	// Told is set for Tell. Not stored.
 	Told bool
 }
@@ -34,7 +34,7 @@ type Message struct {
 func Prepare(ctx context.Context, messages []earshot.Message) ([]Message, error) {
 	out := make([]Message, len(messages))
 	for i, m := range messages {
-		if err := admit(&out[i], m); err != nil {
+		if err := normaliseMessage(&out[i], m); err != nil {
 			return nil, fmt.Errorf("messages[%d]: %w", i, err)
 		}
 	}
@@ -103,8 +103,8 @@ func (m *Message) measure(cutter *index.Cutter) {
 	m.Terms = writeTerms(cutter, &m.Message)
 }
 
-// admit checks m and sets out to it, normalised.
-func admit(out *Message, m earshot.Message) error {
+// normaliseMessage checks m and sets out to it, normalised.
+func normaliseMessage(out *Message, m earshot.Message) error {
 	id := text(m.ID)
 	if id == "" {
 		return fmt.Errorf("%w: no id", earshot.ErrInvalid)
@@ -116,10 +116,10 @@ func admit(out *Message, m earshot.Message) error {
 			return fmt.Errorf("%w: no time", earshot.ErrInvalid)
 		}
 		out.Message = earshot.Message{
-			ID: id, Time: m.Time, Author: author(m.Author), Text: Text(m.Text),
+			ID: id, Time: m.Time, Author: normaliseAuthor(m.Author), Text: Text(m.Text),
 			Thread: text(m.Thread), ReplyTo: text(m.ReplyTo), Edited: m.Edited,
-			Mentions: clean(m.Mentions, text[earshot.AuthorID]), Reactions: clean(m.Reactions, reaction),
-			Reactors: reactors(m), Shared: clean(m.Shared, shared), Files: clean(m.Files, file), Replies: reported(m.Replies),
+			Mentions: normaliseList(m.Mentions, text[earshot.AuthorID]), Reactions: normaliseList(m.Reactions, normaliseReaction),
+			Reactors: normaliseReactors(m), Shared: normaliseList(m.Shared, normaliseShared), Files: normaliseList(m.Files, normaliseFile), Replies: normaliseActivity(m.Replies),
 		}
 		out.Thread = out.Root()
 		out.AsOf = listTimes(&m)
@@ -149,9 +149,9 @@ func Tombstones(ids []earshot.MessageID) []Message {
 	return out
 }
 
-// clean copies a list and normalises its elements. Nil stays nil: it means
+// normaliseList copies a list and normalises its elements. Nil stays nil: it means
 // unknown.
-func clean[T any](list []T, one func(T) T) []T {
+func normaliseList[T any](list []T, one func(T) T) []T {
 	if list == nil {
 		return nil
 	}
@@ -176,13 +176,13 @@ func listTimes(m *earshot.Message) earshot.ListTimes {
 	return t
 }
 
-func reaction(r earshot.Reaction) earshot.Reaction {
+func normaliseReaction(r earshot.Reaction) earshot.Reaction {
 	return earshot.Reaction{Name: Text(r.Name), Count: r.Count}
 }
 
-// reactors normalises what m tells of who gave its reactions. An id that is too long
+// normaliseReactors normalises what m tells of who gave its reactions. An id that is too long
 // is dropped: that person is counted and not named.
-func reactors(m earshot.Message) *earshot.Reactors {
+func normaliseReactors(m earshot.Message) *earshot.Reactors {
 	if m.Reactors == nil || m.Reactions == nil {
 		return nil
 	}
@@ -195,14 +195,14 @@ func reactors(m earshot.Message) *earshot.Reactors {
 	return out
 }
 
-func file(f earshot.File) earshot.File {
+func normaliseFile(f earshot.File) earshot.File {
 	return earshot.File{ID: text(f.ID), Name: Text(f.Name), Type: Text(f.Type), Size: f.Size, SHA256: Text(f.SHA256)}
 }
 
-// shared normalises what a message quotes. An id that is too long is dropped,
+// normaliseShared normalises what a message quotes. An id that is too long is dropped,
 // not refused: an app can write anything into an attachment, and must not be
 // able to make the whole message invalid.
-func shared(x earshot.Shared) earshot.Shared {
+func normaliseShared(x earshot.SharedContent) earshot.SharedContent {
 	x.Kind, x.ID, x.Author, x.Place, x.Text = text(x.Kind), text(x.ID), Text(x.Author), Text(x.Place), Text(x.Text)
 	if len(x.ID) > MaxID {
 		x.ID = ""
@@ -210,9 +210,9 @@ func shared(x earshot.Shared) earshot.Shared {
 	return x
 }
 
-// reported normalises what a platform reported of a thread. A count of zero means
+// normaliseActivity normalises what a platform reported of a thread. A count of zero means
 // unknown, since the greater count stays.
-func reported(a *earshot.Activity) *earshot.Activity {
+func normaliseActivity(a *earshot.Activity) *earshot.Activity {
 	if a == nil || a.Count <= 0 {
 		return nil
 	}

@@ -33,9 +33,9 @@ func MergedInto(q earshot.QueuedTurn) (into earshot.TurnID, ok bool) {
 // discarded begins the Why of a turn that an operator has discarded.
 const discarded = "discarded by an operator"
 
-// Discarded returns why a turn is dropped that an operator discards for a reason,
+// DiscardReason returns why a turn is dropped that an operator discards for a reason,
 // which may be "".
-func Discarded(q earshot.QueuedTurn, reason string) string {
+func DiscardReason(q earshot.QueuedTurn, reason string) string {
 	if reason != "" {
 		reason = ": " + reason
 	}
@@ -122,8 +122,8 @@ func Lease(l earshot.Lease) earshot.Lease {
 	return l
 }
 
-// Until is when a lease that is held from now ends.
-func Until(now earshot.Time, hold time.Duration) earshot.Time {
+// LeaseEnd returns when a lease that is held from now ends.
+func LeaseEnd(now earshot.Time, hold time.Duration) earshot.Time {
 	return now + earshot.Time(hold/time.Microsecond)
 }
 

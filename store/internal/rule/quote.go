@@ -52,18 +52,18 @@ func quotedWords(s string) []quotedWord {
 	return out
 }
 
-// Words are what a text can be quoted by: its stretches and its rare words.
-type Words map[string]bool
+// QuotableWords are what a text can be quoted by: its stretches and its rare words.
+type QuotableWords map[string]bool
 
 // WordsOf returns the words of texts. A text that is too short for a stretch is one,
 // unless it is a single word.
-func WordsOf(texts ...string) Words {
-	out := Words{}
+func WordsOf(texts ...string) QuotableWords {
+	out := QuotableWords{}
 	for _, s := range texts {
 		words := quotedWords(s)
 		whole := len(words) > 1
 		for i, w := range words {
-			if rare(w.text) {
+			if isRare(w.text) {
 				out[w.text] = true
 			}
 			if stretch, ok := stretchAt(words, i); ok {
@@ -71,7 +71,7 @@ func WordsOf(texts ...string) Words {
 			}
 		}
 		if whole {
-			out[joined(words)] = true
+			out[joinWords(words)] = true
 		}
 	}
 	return out
@@ -83,14 +83,14 @@ func stretchAt(words []quotedWord, i int) (string, bool) {
 	for n, w := range words[i:] {
 		weight, letters = weight+w.weight, letters+w.letters
 		if weight >= quotedWeight && letters >= quotedLetters {
-			return joined(words[i : i+n+1]), true
+			return joinWords(words[i : i+n+1]), true
 		}
 	}
 	return "", false
 }
 
-// joined writes words with spaces around them, which no rare word has.
-func joined(words []quotedWord) string {
+// joinWords writes words with spaces around them, which no rare word has.
+func joinWords(words []quotedWord) string {
 	var b strings.Builder
 	for _, w := range words {
 		b.WriteByte(' ')
@@ -100,22 +100,22 @@ func joined(words []quotedWord) string {
 	return b.String()
 }
 
-func rare(word string) bool {
+func isRare(word string) bool {
 	n := utf8.RuneCountInString(word)
 	return n >= rareLetters || n >= rareDigits && strings.ContainsFunc(word, unicode.IsNumber)
 }
 
 // In returns those of the words that text has too.
-func (w Words) In(text string) Words {
+func (w QuotableWords) In(text string) QuotableWords {
 	if len(w) == 0 {
 		return nil
 	}
-	spaced := joined(quotedWords(text))
-	var out Words
+	spaced := joinWords(quotedWords(text))
+	var out QuotableWords
 	for s := range w {
 		if has := strings.Contains(spaced, s); has && (s[0] == ' ' || strings.Contains(spaced, " "+s+" ")) {
 			if out == nil {
-				out = Words{}
+				out = QuotableWords{}
 			}
 			out[s] = true
 		}
@@ -124,15 +124,15 @@ func (w Words) In(text string) Words {
 }
 
 // Without removes the words that text has too.
-func (w Words) Without(text string) {
+func (w QuotableWords) Without(text string) {
 	for s := range w.In(text) {
 		delete(w, s)
 	}
 }
 
-// Said returns all that was written in a message: its text, what it shares, and the
+// MessageTexts returns all that was written in a message: its text, what it shares, and the
 // names of its files.
-func Said(m earshot.Message) []string {
+func MessageTexts(m earshot.Message) []string {
 	out := []string{m.Text}
 	for _, x := range m.Shared {
 		out = append(out, x.Text)
@@ -144,13 +144,13 @@ func Said(m earshot.Message) []string {
 }
 
 // Quoting are replies that quote deleted messages, with the words that they quote.
-type Quoting map[earshot.MessageID]Words
+type Quoting map[earshot.MessageID]QuotableWords
 
 // Add adds more quotes.
 func (q Quoting) Add(more Quoting) {
 	for id, words := range more {
 		if q[id] == nil {
-			q[id] = Words{}
+			q[id] = QuotableWords{}
 		}
 		maps.Copy(q[id], words)
 	}
@@ -171,7 +171,7 @@ func (q Quoting) Tombstones() []Message {
 // given. A word is no sign of a quote if it stands in one of the messages that the
 // conversation was rightly shown, which excuses loads; they are asked for only
 // where a reply shares words.
-func QuotedBy(words Words, replies []earshot.Message, excuses func() ([]earshot.Message, error)) (Quoting, error) {
+func QuotedBy(words QuotableWords, replies []earshot.Message, excuses func() ([]earshot.Message, error)) (Quoting, error) {
 	out := Quoting{}
 	var shown []earshot.Message
 	loaded := false
@@ -180,7 +180,7 @@ func QuotedBy(words Words, replies []earshot.Message, excuses func() ([]earshot.
 		own[r.ID] = true
 	}
 	for _, r := range replies {
-		shared := words.In(strings.Join(Said(r), "\n"))
+		shared := words.In(strings.Join(MessageTexts(r), "\n"))
 		if r.Deleted || len(shared) == 0 {
 			continue
 		}
@@ -193,7 +193,7 @@ func QuotedBy(words Words, replies []earshot.Message, excuses func() ([]earshot.
 		}
 		for _, m := range shown {
 			if len(shared) > 0 && !m.Deleted && !own[m.ID] {
-				shared.Without(strings.Join(Said(m), "\n"))
+				shared.Without(strings.Join(MessageTexts(m), "\n"))
 			}
 		}
 		if len(shared) > 0 {

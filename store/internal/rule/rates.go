@@ -31,14 +31,14 @@ func CheckRate(key string, r earshot.Rate, calls int) (string, error) {
 // Span is how much of a key's time calls take, in microseconds.
 func Span(r earshot.Rate, calls int) int64 { return int64(calls) * r.Every.Microseconds() }
 
-// Booked returns the booking; next is the key's next moment after it.
-func Booked(r earshot.Rate, calls int, next earshot.Time) earshot.Booking {
+// NewBooking returns the booking; next is the key's next moment after it.
+func NewBooking(r earshot.Rate, calls int, next earshot.Time) earshot.Booking {
 	first := next - earshot.Time(Span(r, calls))
 	return earshot.Booking{From: first - earshot.Time(Span(r, r.Burst-1)), Every: r.Every.Truncate(time.Microsecond), Calls: calls}
 }
 
-// Blocked returns the least value of a key's next moment that lets no call be
+// BlockedUntil returns the least value of a key's next moment that lets no call be
 // made before until.
-func Blocked(r earshot.Rate, until earshot.Time) earshot.Time {
+func BlockedUntil(r earshot.Rate, until earshot.Time) earshot.Time {
 	return until + earshot.Time(Span(r, r.Burst-1))
 }

@@ -23,7 +23,7 @@ type Gave struct {
 	At      earshot.Time // of a person, since when; of everybody, when all was taken away
 }
 
-type giver struct {
+type reactionGiver struct {
 	emoji  string
 	author earshot.AuthorID
 }
@@ -43,11 +43,11 @@ func (r *Reactions) persons() bool {
 // Of those whom history counts and does not name, as many are added as are not known
 // by now.
 type Reactions struct {
-	stored, now map[giver]Gave
+	stored, now map[reactionGiver]Gave
 }
 
 // CheckReacted normalises x. The error is [earshot.ErrInvalid].
-func CheckReacted(x earshot.Reacted) (earshot.Reacted, error) {
+func CheckReacted(x earshot.ReactionEvent) (earshot.ReactionEvent, error) {
 	x.Message, x.Author, x.Emoji = text(x.Message), text(x.Author), Text(x.Emoji)
 	switch {
 	case x.Message == "":
@@ -69,16 +69,16 @@ func CheckReacted(x earshot.Reacted) (earshot.Reacted, error) {
 
 // Stub is a message for [Batch.React]: with it an engine makes the batch that the
 // reaction is told to.
-func Stub(x earshot.Reacted) Message {
+func Stub(x earshot.ReactionEvent) Message {
 	return Message{Message: earshot.Message{ID: x.Message, Reactions: []earshot.Reaction{}, Reactors: &earshot.Reactors{List: []earshot.Reactor{{ID: x.Author}}}}}
 }
 
 // NewReactions returns the reactions of a message by their rows.
 func NewReactions(rows []Gave) *Reactions {
-	r := &Reactions{stored: map[giver]Gave{}}
+	r := &Reactions{stored: map[reactionGiver]Gave{}}
 	for _, g := range rows {
 		g.Message = ""
-		r.stored[giver{g.Emoji, g.Author}] = g
+		r.stored[reactionGiver{g.Emoji, g.Author}] = g
 	}
 	r.now = maps.Clone(r.stored)
 	return r
@@ -109,7 +109,7 @@ func (r *Reactions) Told(stored *Message, in Message, bars Bars) Message {
 
 // React takes what somebody did, and returns the counts that follow and whether the
 // stored message, nil where there is none, has others.
-func (r *Reactions) React(stored *Message, x earshot.Reacted) (counts []earshot.Reaction, changed bool) {
+func (r *Reactions) React(stored *Message, x earshot.ReactionEvent) (counts []earshot.Reaction, changed bool) {
 	if stored == nil {
 		r.add(nil, x)
 		return nil, false
@@ -126,15 +126,15 @@ func (r *Reactions) know(counts []earshot.Reaction) {
 	}
 	for _, c := range counts {
 		if !some[c.Name] {
-			r.now[giver{emoji: c.Name}] = Gave{Emoji: c.Name, Was: c.Count}
+			r.now[reactionGiver{emoji: c.Name}] = Gave{Emoji: c.Name, Was: c.Count}
 		}
 	}
 }
 
 // add takes what somebody did. counts are the message's, and so is what it returns.
-func (r *Reactions) add(counts []earshot.Reaction, x earshot.Reacted) []earshot.Reaction {
+func (r *Reactions) add(counts []earshot.Reaction, x earshot.ReactionEvent) []earshot.Reaction {
 	r.know(counts)
-	all := giver{emoji: x.Emoji}
+	all := reactionGiver{emoji: x.Emoji}
 	switch {
 	case x.All:
 		for at, g := range r.now {
@@ -149,7 +149,7 @@ func (r *Reactions) add(counts []earshot.Reaction, x earshot.Reacted) []earshot.
 		}
 		g := r.now[all]
 		r.now[all] = Gave{Emoji: x.Emoji, First: g.First, At: max(g.At, x.At)}
-	case x.At <= max(r.now[giver{}].At, r.now[all].At): // it was taken away with all
+	case x.At <= max(r.now[reactionGiver{}].At, r.now[all].At): // it was taken away with all
 	case x.Author == "":
 		g := r.now[all]
 		_, in := r.known(x.Emoji)
@@ -159,13 +159,13 @@ func (r *Reactions) add(counts []earshot.Reaction, x earshot.Reacted) []earshot.
 		}
 		r.now[all] = g
 	default:
-		at := giver{x.Emoji, x.Author}
+		at := reactionGiver{x.Emoji, x.Author}
 		g, known := r.now[at]
 		if !known {
-			g = Gave{Emoji: x.Emoji, Author: x.Author, First: x.At, Was: one(x.Taken), Given: !x.Taken, At: x.At}
+			g = Gave{Emoji: x.Emoji, Author: x.Author, First: x.At, Was: boolToInt(x.Taken), Given: !x.Taken, At: x.At}
 		}
 		if g.First != 0 && (x.At < g.First || x.At == g.First && !x.Taken) {
-			g.First, g.Was = x.At, one(x.Taken)
+			g.First, g.Was = x.At, boolToInt(x.Taken)
 		}
 		if x.At > g.At || x.At == g.At && x.Taken {
 			g.Given, g.At = !x.Taken, x.At
@@ -175,7 +175,7 @@ func (r *Reactions) add(counts []earshot.Reaction, x earshot.Reacted) []earshot.
 	return r.counts(counts)
 }
 
-func one(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}
@@ -189,9 +189,9 @@ func (r *Reactions) tell(counts, told []earshot.Reaction, by *earshot.Reactors, 
 	if by == nil {
 		by = &earshot.Reactors{}
 	}
-	listed, names := map[giver]bool{}, map[string]int{}
+	listed, names := map[reactionGiver]bool{}, map[string]int{}
 	for _, x := range by.List {
-		at := giver{x.Emoji, x.ID}
+		at := reactionGiver{x.Emoji, x.ID}
 		if x.ID == "" || listed[at] {
 			continue
 		}
@@ -231,9 +231,9 @@ func (r *Reactions) tell(counts, told []earshot.Reaction, by *earshot.Reactors, 
 			delete(r.now, at)
 			continue
 		case by.AsOf == 0 || g.At <= by.AsOf:
-			g.Was, g.First = one(g.Given), 0
+			g.Was, g.First = boolToInt(g.Given), 0
 		case g.First <= by.AsOf:
-			g.Was, g.First = one(!g.Given), 0
+			g.Was, g.First = boolToInt(!g.Given), 0
 		}
 		r.now[at] = g
 	}
@@ -252,7 +252,7 @@ func (r *Reactions) count(emoji string, n int, asOf earshot.Time) {
 	if emoji == "" {
 		return
 	}
-	all := giver{emoji: emoji}
+	all := reactionGiver{emoji: emoji}
 	have := r.now[all]
 	if have.Was != n || have.First == 0 {
 		have.First = asOf
@@ -269,17 +269,17 @@ func (r *Reactions) count(emoji string, n int, asOf earshot.Time) {
 // those whom history counts are known. Where nobody knows when history was asked,
 // everybody who is known is taken for one of them, so that nobody counts twice.
 func (r *Reactions) known(emoji string) (given, in int) {
-	asked := r.now[giver{emoji: emoji}].First
+	asked := r.now[reactionGiver{emoji: emoji}].First
 	for at, g := range r.now {
 		if at.emoji != emoji || at.author == "" {
 			continue
 		}
-		given += one(g.Given)
+		given += boolToInt(g.Given)
 		switch {
 		case g.First == 0 || asked != 0 && g.First > asked:
 			in += g.Was
 		case asked != 0 && g.At <= asked:
-			in += one(g.Given)
+			in += boolToInt(g.Given)
 		default:
 			in++
 		}
@@ -315,7 +315,7 @@ func (r *Reactions) counts(before []earshot.Reaction) []earshot.Reaction {
 	var list []emoji
 	for name, t := range since {
 		given, in := r.known(name)
-		unknown := max(0, r.now[giver{emoji: name}].Was-in)
+		unknown := max(0, r.now[reactionGiver{emoji: name}].Was-in)
 		e := emoji{earshot.Reaction{Name: name, Count: given + unknown}, t, 0}
 		if unknown > 0 {
 			e.since = 0
@@ -344,9 +344,9 @@ func (r *Reactions) Forget(id earshot.AuthorID, until, now earshot.Time) {
 		if at.author != id || id == "" || g.At > until {
 			continue
 		}
-		all := giver{emoji: at.emoji}
+		all := reactionGiver{emoji: at.emoji}
 		_, in := r.known(at.emoji)
-		unknown := max(0, r.now[all].Was-in) + one(g.Given)
+		unknown := max(0, r.now[all].Was-in) + boolToInt(g.Given)
 		delete(r.now, at)
 		x := r.now[all]
 		x.First = now // what is done later is done by others
@@ -368,7 +368,7 @@ func (r *Reactions) Changes(message earshot.MessageID) (write, drop []Gave) {
 	for at := range r.now {
 		persons[at.emoji] = persons[at.emoji] || at.author != ""
 	}
-	keep := func(at giver, g Gave) bool {
+	keep := func(at reactionGiver, g Gave) bool {
 		return at.author != "" || g.At != 0 || g.Was != 0 && (persons[at.emoji] || g.First != 0)
 	}
 	for at, g := range r.now {

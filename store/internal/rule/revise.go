@@ -42,14 +42,14 @@ func Revise(stored *Message, in Message) Outcome {
 		return Outcome{Change: earshot.Gone, Next: Message{Message: Tombstone(stored.ID, stored.Time)}}
 	case in.Edited > stored.Edited:
 		next := in
-		next.Replies, _ = replies(stored.Replies, in.Replies)
+		next.Replies, _ = greaterActivity(stored.Replies, in.Replies)
 		if in.Reactions == nil {
 			next.Reactions = stored.Reactions
 		}
-		return Outcome{Change: earshot.Edited, Next: next, Past: past(*stored)}
+		return Outcome{Change: earshot.Edited, Next: next, Past: pastRevision(*stored)}
 	case in.Edited < stored.Edited:
-		o := Outcome{Change: earshot.Late, Next: *stored, Past: past(in)}
-		o.Next.Replies, o.Quiet = replies(stored.Replies, in.Replies)
+		o := Outcome{Change: earshot.Late, Next: *stored, Past: pastRevision(in)}
+		o.Next.Replies, o.Quiet = greaterActivity(stored.Replies, in.Replies)
 		var news bool
 		if replaceList(&o.Next.Reactions, in.Reactions, &news); news {
 			o.Change, o.Listed, o.Quiet = earshot.Updated, true, false
@@ -84,16 +84,16 @@ func withoutNames(text string) string {
 
 var mentionName = regexp.MustCompile(`(<[@#!][^|<>]*)\|[^<>]*>`)
 
-// past returns m as a revision of the history: without its reactions and the
+// pastRevision returns m as a revision of the history: without its reactions and the
 // platform's count of its replies, which belong to no revision.
-func past(m Message) *Message {
+func pastRevision(m Message) *Message {
 	m.Terms, m.Replies, m.Reactions = "", nil, nil
 	return &m
 }
 
-// replies returns the greater of two counts of a thread's replies, and whether
+// greaterActivity returns the greater of two counts of a thread's replies, and whether
 // it differs from the stored one.
-func replies(stored, in *earshot.Activity) (*earshot.Activity, bool) {
+func greaterActivity(stored, in *earshot.Activity) (*earshot.Activity, bool) {
 	switch {
 	case in == nil:
 		return stored, false
@@ -111,7 +111,7 @@ func replies(stored, in *earshot.Activity) (*earshot.Activity, bool) {
 //
 // The copy with the greater text wins whole. With the same text, the greater
 // time, author, thread and reply reference win, so that a value wins over none.
-// Files, mentions and what is shared change without a revision: see [newer].
+// Files, mentions and what is shared change without a revision: see [takeNewer].
 // Reactions are of no revision: the stored ones stay.
 func Blend(stored, in Message) (next Message, changed, quiet bool) {
 	switch cmp.Compare(in.Text, stored.Text) {
@@ -124,22 +124,22 @@ func Blend(stored, in Message) (next Message, changed, quiet bool) {
 	}
 	next.Reactions = stored.Reactions
 	var more bool
-	next.Replies, more = replies(stored.Replies, in.Replies)
+	next.Replies, more = greaterActivity(stored.Replies, in.Replies)
 	return next, changed, quiet || more
 }
 
 // blendSame is Blend for copies of the same text.
 func blendSame(stored, in Message) (next Message, changed, quiet bool) {
 	next = stored
-	greater(&next.Time, in.Time, &changed)
-	greater(&next.Thread, in.Thread, &changed)
-	greater(&next.ReplyTo, in.ReplyTo, &changed)
+	takeGreater(&next.Time, in.Time, &changed)
+	takeGreater(&next.Thread, in.Thread, &changed)
+	takeGreater(&next.ReplyTo, in.ReplyTo, &changed)
 	next.Author = blendAuthors(stored.Author, in.Author)
 	quiet = next.Author.FullName != stored.Author.FullName
 	changed = changed || compareAuthors(next.Author, stored.Author) != 0
-	newer(&next.Mentions, in.Mentions, &next.AsOf.Mentions, in.AsOf.Mentions, &changed)
-	newer(&next.Shared, in.Shared, &next.AsOf.Shared, in.AsOf.Shared, &changed)
-	newer(&next.Files, in.Files, &next.AsOf.Files, in.AsOf.Files, &changed)
+	takeNewer(&next.Mentions, in.Mentions, &next.AsOf.Mentions, in.AsOf.Mentions, &changed)
+	takeNewer(&next.Shared, in.Shared, &next.AsOf.Shared, in.AsOf.Shared, &changed)
+	takeNewer(&next.Files, in.Files, &next.AsOf.Files, in.AsOf.Files, &changed)
 	if changed {
 		next.Terms, next.Tokens = in.Terms, in.Tokens
 		if !slices.Equal(next.Shared, in.Shared) {
@@ -149,10 +149,10 @@ func blendSame(stored, in Message) (next Message, changed, quiet bool) {
 	return next, changed, quiet || next.AsOf != stored.AsOf
 }
 
-// newer takes over a list that is told at a time, unless the stored one was told later
+// takeNewer takes over a list that is told at a time, unless the stored one was told later
 // or, at the same time, is the greater. A list without a time wins when it arrives, and
 // nil says nothing.
-func newer[T comparable](have *[]T, in []T, since *earshot.Time, at earshot.Time, changed *bool) {
+func takeNewer[T comparable](have *[]T, in []T, since *earshot.Time, at earshot.Time, changed *bool) {
 	if in == nil || at != 0 && at < *since || at != 0 && at == *since && fmt.Sprint(in) <= fmt.Sprint(*have) {
 		return
 	}
@@ -160,7 +160,7 @@ func newer[T comparable](have *[]T, in []T, since *earshot.Time, at earshot.Time
 	replaceList(have, in, changed)
 }
 
-func greater[T cmp.Ordered](have *T, in T, changed *bool) {
+func takeGreater[T cmp.Ordered](have *T, in T, changed *bool) {
 	if in > *have {
 		*have, *changed = in, true
 	}

@@ -14,7 +14,7 @@ import (
 const QueuedColumns = `id, agent, platform, workspace, channel, conversation, anchor, state, why, tries, ends, opened, updated, from_epoch, epoch, number, hash, began`
 
 // QueuedFields returns where a row of QueuedColumns is scanned to.
-func QueuedFields(q *Queued) []any {
+func QueuedFields(q *StoredTurn) []any {
 	s := &q.Conversation.Scope
 	return []any{
 		&q.ID, &q.Conversation.Agent, &s.Platform, &s.Workspace, &s.Channel, &q.Conversation.Name, &q.Anchor, &q.State, &q.Why,
@@ -70,7 +70,7 @@ func (c *ConversationRow) Fields() []any {
 
 // ReadMetadata sets metadata and about from what was scanned.
 func (c *ConversationRow) ReadMetadata() error {
-	x, err := ReadScrubbed(c.metadata, c.about)
+	x, err := ReadScrubbedValues(c.metadata, c.about)
 	c.Metadata, c.About = x.Metadata, x.About
 	return err
 }

@@ -44,8 +44,8 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Applied returns the versions that a database has, which must have goose's table.
-func Applied(ctx context.Context, db Querier) (applied []int64, _ error) {
+// AppliedVersions returns the versions that a database has, which must have goose's table.
+func AppliedVersions(ctx context.Context, db Querier) (applied []int64, _ error) {
 	rows, err := db.QueryContext(ctx, `SELECT version_id FROM goose_db_version WHERE is_applied AND version_id > 0`)
 	if err != nil {
 		return nil, err

@@ -60,8 +60,8 @@ func ReadEntry(text string, e *earshot.SessionEntry) error {
 // checkEntry returns e as it is stored. Its lists are copies, nil when empty.
 func checkEntry(e earshot.SessionEntry) earshot.SessionEntry {
 	e.Role, e.Text, e.Call, e.Opaque = text(e.Role), Text(e.Text), Text(e.Call), Text(e.Opaque)
-	e.Media = nonEmpty(clean(e.Media, text[earshot.ArtifactID]))
-	e.Calls = nonEmpty(clean(e.Calls, func(c earshot.Call) earshot.Call {
+	e.Media = nonEmpty(normaliseList(e.Media, text[earshot.ArtifactID]))
+	e.Calls = nonEmpty(normaliseList(e.Calls, func(c earshot.Call) earshot.Call {
 		return earshot.Call{ID: Text(c.ID), Name: Text(c.Name), Args: Text(c.Args)}
 	}))
 	return e
@@ -77,9 +77,9 @@ func CloneSession(list []earshot.SessionEntry) []earshot.SessionEntry {
 }
 
 // Names returns list with the first entry of each id.
-func Names(list []earshot.Named) []earshot.Named {
+func Names(list []earshot.SessionName) []earshot.SessionName {
 	seen := make(map[earshot.AuthorID]bool, len(list))
-	return slices.DeleteFunc(slices.Clone(list), func(n earshot.Named) bool {
+	return slices.DeleteFunc(slices.Clone(list), func(n earshot.SessionName) bool {
 		double := seen[n.ID]
 		seen[n.ID] = true
 		return double

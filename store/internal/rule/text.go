@@ -3,8 +3,8 @@
 // of it arrives, how metadata merge, and what each write of the queue changes.
 //
 // To record messages an engine calls [CheckScope], [Prepare] and [NewBatch]. For
-// the queue it calls the function with the name of the method: [Begin],
-// [AddStep], [PutPost], [Finish] and so on. Each takes the few values that the
+// the queue it calls the function that decides about the method: [DecideBegin],
+// [AddStep], [PutPost], [DecideFinish] and so on. Each takes the few values that the
 // decision depends on and returns a [Change], which the engine writes. Nothing
 // here reads or writes rows, so the engines cannot disagree.
 package rule
@@ -30,7 +30,7 @@ func Text(s string) string {
 			b.WriteRune('\u2400')
 		case r == utf8.RuneError && n == 1:
 			b.WriteRune(utf8.RuneError)
-			n = surrogate(s[i:])
+			n = surrogateLength(s[i:])
 		default:
 			b.WriteString(s[i : i+n])
 		}
@@ -39,9 +39,9 @@ func Text(s string) string {
 	return b.String()
 }
 
-// surrogate returns 3 when s begins with a surrogate written as UTF-8 would
+// surrogateLength returns 3 when s begins with a surrogate written as UTF-8 would
 // write any other code point (ED A0..BF 80..BF), else 1.
-func surrogate(s string) int {
+func surrogateLength(s string) int {
 	if len(s) >= 3 && s[0] == 0xED && s[1] >= 0xA0 && s[1] <= 0xBF && s[2]&0xC0 == 0x80 {
 		return 3
 	}

@@ -22,20 +22,20 @@ func CheckTurn(t earshot.Turn) (earshot.Turn, error) {
 	if len(t.Answer.Anchor) > MaxID {
 		return t, tooLong("anchor", len(t.Answer.Anchor))
 	}
-	t.Answer.Replies = clean(t.Answer.Replies, text[earshot.MessageID])
+	t.Answer.Replies = normaliseList(t.Answer.Replies, text[earshot.MessageID])
 	t.Policy, t.Hash = Text(t.Policy), Text(t.Hash)
-	t.Shown = clean(t.Shown, func(s earshot.Shown) earshot.Shown {
-		return earshot.Shown{ID: text(s.ID), Revision: s.Revision}
+	t.Shown = normaliseList(t.Shown, func(s earshot.ShownRevision) earshot.ShownRevision {
+		return earshot.ShownRevision{ID: text(s.ID), Revision: s.Revision}
 	})
-	t.Attached = clean(t.Attached, func(a earshot.Attached) earshot.Attached {
-		return earshot.Attached{ID: text(a.ID), SHA256: Text(a.SHA256), Turn: a.Turn, Tokens: a.Tokens}
+	t.Attached = normaliseList(t.Attached, func(a earshot.AttachedFile) earshot.AttachedFile {
+		return earshot.AttachedFile{ID: text(a.ID), SHA256: Text(a.SHA256), Turn: a.Turn, Tokens: a.Tokens}
 	})
-	t.Names = Names(clean(t.Names, func(n earshot.Named) earshot.Named {
-		return earshot.Named{ID: text(n.ID), Name: Text(n.Name)}
+	t.Names = Names(normaliseList(t.Names, func(n earshot.SessionName) earshot.SessionName {
+		return earshot.SessionName{ID: text(n.ID), Name: Text(n.Name)}
 	}))
 	t.Form, t.Zone = Text(t.Form), Text(t.Zone)
-	t.Session = clean(t.Session, checkEntry)
-	t.Ledger = clean(t.Ledger, func(r earshot.LedgerRow) earshot.LedgerRow {
+	t.Session = normaliseList(t.Session, checkEntry)
+	t.Ledger = normaliseList(t.Ledger, func(r earshot.LedgerRow) earshot.LedgerRow {
 		return earshot.LedgerRow{ID: text(r.ID), Section: Text(r.Section), Verdict: text(r.Verdict), Reason: Text(r.Reason), Tokens: r.Tokens,
 			Score: r.Score, Cover: r.Cover, Parts: maps.Clone(r.Parts)}
 	})
@@ -45,14 +45,14 @@ func CheckTurn(t earshot.Turn) (earshot.Turn, error) {
 // An Addition is a call of [earshot.Turns.AddReply] with what it depends on.
 type Addition struct {
 	Have  []earshot.MessageID
-	Reply earshot.Shown
+	Reply earshot.ShownRevision
 	Gone  bool // the message is deleted
 	Shown bool // the turn's epoch has shown it
 }
 
 // Clean returns the addition normalised.
 func (a Addition) Clean() Addition {
-	a.Have = clean(a.Have, text[earshot.MessageID])
+	a.Have = normaliseList(a.Have, text[earshot.MessageID])
 	a.Reply.ID = text(a.Reply.ID)
 	return a
 }

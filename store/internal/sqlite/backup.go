@@ -16,7 +16,7 @@ import (
 // disk its name ends in ".partial". The error wraps [fs.ErrExist] when there is a
 // file of either name, and [fs.ErrNotExist] when there is no database at path.
 func Backup(ctx context.Context, path, to string) error {
-	found, err := inspect(ctx, path)
+	found, err := inspectFile(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -50,17 +50,17 @@ func Backup(ctx context.Context, path, to string) error {
 
 // copyInto writes a copy of the database at path into an empty file, and checks
 // that it can be read.
-func copyInto(ctx context.Context, path string, found look, to string) error {
+func copyInto(ctx context.Context, path string, found inspection, to string) error {
 	db, err := connect(path, found, 1, []string{"busy_timeout(10000)", "synchronous(FULL)"})
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	if _, err := db.ExecContext(ctx, `VACUUM INTO ?`, to); err != nil {
-		if code(err) == codeFull {
+		if resultCode(err) == codeFull {
 			return errors.New("the disk is full; make room for a whole copy of the database, or choose another disk")
 		}
-		return remedy(err)
+		return withRemedy(err)
 	}
 	made, err := inspectAs(ctx, to, immutable)
 	if err == nil && made.schema.Stored != found.schema.Stored {

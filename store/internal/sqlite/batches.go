@@ -33,7 +33,7 @@ func (s *Store) PutChannels(ctx context.Context, list ...earshot.Channel) error 
 }
 
 // RecordBatches implements [earshot.Bulk].
-func (s *Store) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]earshot.Recorded, error) {
+func (s *Store) RecordBatches(ctx context.Context, list ...earshot.Batch) ([][]earshot.RecordResult, error) {
 	prepared, err := rule.PrepareBatches(ctx, list)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ func (t *tx) Blobs(earshot.Scope) {}
 func (t *tx) InsertBlob(scope earshot.Scope, b earshot.Blob, put earshot.Time) {
 	var id int64
 	t.Ask(`INSERT INTO blob (platform, workspace, channel, sha256, type, name, size, put) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id`,
-		tables.Args(scope, b.SHA256, b.Type, b.Name, rule.BlobSize(b), int64(put)), tables.One(new(bool), &id))
+		tables.Args(scope, b.SHA256, b.Type, b.Name, rule.BlobSize(b), int64(put)), tables.ScanOne(new(bool), &id))
 	t.Write(`INSERT INTO blob_data (id, data) VALUES ($1, $2)`, id, tables.Blob(b.Data))
 }
 

@@ -26,10 +26,10 @@ const (
 	pauseAlways, pauseForOthers = time.Millisecond, 3 * time.Millisecond
 )
 
-// A load is the bulk work of one caller: pieces that are run in order, in one or
+// A bulkLoad is the bulk work of one caller: pieces that are run in order, in one or
 // several transactions. A piece that fails writes nothing, and the pieces after it
 // are not run.
-type load struct {
+type bulkLoad struct {
 	pieces []func(*tx) error
 	err    error
 	done   chan struct{}
@@ -38,9 +38,9 @@ type load struct {
 // A bulk is the writer's state of bulk work. Only the writer's goroutine uses it,
 // except for the channel.
 type bulk struct {
-	loads       chan *load // not buffered: a load that was sent is run
-	load        *load      // the one under way; nil: none
-	next        int        // the index of its next piece
+	loads       chan *bulkLoad // not buffered: a load that was sent is run
+	load        *bulkLoad      // the one under way; nil: none
+	next        int            // the index of its next piece
 	timer       *time.Timer
 	lastJob     time.Time // when a job was last run
 	othersWrote time.Time // when another process was last seen to write
@@ -51,18 +51,18 @@ type bulk struct {
 func newBulk() bulk {
 	t := time.NewTimer(0)
 	t.Stop()
-	return bulk{loads: make(chan *load), timer: t}
+	return bulk{loads: make(chan *bulkLoad), timer: t}
 }
 
 // open returns the channel to take the next load from; nil while one is under way.
-func (b *bulk) open() <-chan *load {
+func (b *bulk) open() <-chan *bulkLoad {
 	if b.load != nil {
 		return nil
 	}
 	return b.loads
 }
 
-func (b *bulk) take(l *load) {
+func (b *bulk) take(l *bulkLoad) {
 	b.load, b.next = l, 0
 	b.timer.Reset(0)
 }
@@ -73,7 +73,7 @@ func (w *writer) runLoad(ctx context.Context, pieces []func(*tx) error) error {
 	if err := ctx.Err(); err != nil || len(pieces) == 0 {
 		return err
 	}
-	l := &load{pieces: pieces, done: make(chan struct{})}
+	l := &bulkLoad{pieces: pieces, done: make(chan struct{})}
 	select {
 	case w.bulk.loads <- l:
 	case <-ctx.Done():
@@ -85,9 +85,9 @@ func (w *writer) runLoad(ctx context.Context, pieces []func(*tx) error) error {
 	return l.err
 }
 
-// A piece is a part of a load.
-type piece struct {
-	of   *load
+// A loadPiece is a part of a load.
+type loadPiece struct {
+	of   *bulkLoad
 	run  func(*tx) error
 	last bool
 }
@@ -95,7 +95,7 @@ type piece struct {
 // slice runs one time slice of bulk work in one transaction, and then the jobs
 // that arrived meanwhile.
 func (w *writer) slice() {
-	var ran []piece
+	var ran []loadPiece
 	var arrived *job
 	limit, wait := w.sliceTime(), w.bulk.ends()
 	err := w.tx.sync(wait)
@@ -123,7 +123,7 @@ func (w *writer) slice() {
 
 // runPieces runs pieces until limit is over or a job arrives, which it returns.
 // Unless wait is set, it stops before the last piece of a load.
-func (w *writer) runPieces(limit time.Duration, wait bool) (ran []piece, arrived *job, err error) {
+func (w *writer) runPieces(limit time.Duration, wait bool) (ran []loadPiece, arrived *job, err error) {
 	began := time.Now()
 	for wait || !w.bulk.ends() {
 		p, some := w.bulk.piece()
@@ -170,20 +170,20 @@ func (b *bulk) ends() bool { return b.load == nil || b.next == len(b.load.pieces
 
 // piece returns the next piece. Where no load is under way it takes the next one
 // that waits.
-func (b *bulk) piece() (piece, bool) {
+func (b *bulk) piece() (loadPiece, bool) {
 	switch {
 	case b.load != nil:
 	case b.closing:
-		return piece{}, false
+		return loadPiece{}, false
 	default:
 		select {
 		case l := <-b.loads:
 			b.load, b.next = l, 0
 		default:
-			return piece{}, false
+			return loadPiece{}, false
 		}
 	}
-	p := piece{of: b.load, run: b.load.pieces[b.next]}
+	p := loadPiece{of: b.load, run: b.load.pieces[b.next]}
 	if b.next++; b.next == len(b.load.pieces) {
 		p.last, b.load = true, nil
 	}
@@ -193,15 +193,15 @@ func (b *bulk) piece() (piece, bool) {
 // settle answers the callers whose last piece was run. After a failure each piece
 // is run again in a transaction of its own, so that one load's failure does not
 // fail another.
-func (w *writer) settle(ran []piece, err error) {
+func (w *writer) settle(ran []loadPiece, err error) {
 	if l := w.bulk.load; err != nil && len(ran) == 0 && l != nil { // the transaction did not begin
-		l.err, w.bulk.load = remedy(err), nil
+		l.err, w.bulk.load = withRemedy(err), nil
 		close(l.done)
 		return
 	}
 	for _, p := range ran {
 		if err != nil && p.of.err == nil {
-			p.of.err = remedy(w.tx.within(func() error { return p.run(w.tx) }))
+			p.of.err = withRemedy(w.tx.within(func() error { return p.run(w.tx) }))
 		}
 		if p.of.err != nil && w.bulk.load == p.of {
 			p.last, w.bulk.load = true, nil // its other pieces are not run

@@ -46,15 +46,15 @@ func asJSON(list any) any {
 
 // Apply implements [tables.Engine]. The writer runs f, and ctx cannot end it any more.
 func (s *Store) Apply(ctx context.Context, what string, f func(context.Context, *tables.Tx) error) error {
-	return s.apply(ctx, what, s.queueing(ctx, f))
+	return s.inTx(ctx, what, s.queueing(ctx, f))
 }
 
-// apply runs f in a transaction of the writer's.
-func (s *Store) apply(ctx context.Context, what string, f func(*tx) error) error {
-	return s.do(ctx, what, &job{apply: f})
+// inTx runs f in a transaction of the writer's.
+func (s *Store) inTx(ctx context.Context, what string, f func(*tx) error) error {
+	return s.runJob(ctx, what, &job{apply: f})
 }
 
-func (s *Store) do(ctx context.Context, what string, j *job) error {
+func (s *Store) runJob(ctx context.Context, what string, j *job) error {
 	if err := s.writer.do(ctx, j); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
@@ -63,7 +63,7 @@ func (s *Store) do(ctx context.Context, what string, j *job) error {
 
 // Volatile implements [tables.Engine].
 func (s *Store) Volatile(ctx context.Context, what string, f func(context.Context, *tables.Tx) error) error {
-	return s.do(ctx, what, &job{apply: s.queueing(ctx, f), volatile: true})
+	return s.runJob(ctx, what, &job{apply: s.queueing(ctx, f), volatile: true})
 }
 
 func (s *Store) queueing(ctx context.Context, f func(context.Context, *tables.Tx) error) func(*tx) error {
@@ -80,15 +80,15 @@ func (t *tx) did(err error) error {
 	return failed
 }
 
-// asking is an Asker.
-type asking func(query string, args []any, each func(tables.Row) error)
+// txAsker is an Asker.
+type txAsker func(query string, args []any, each func(tables.Row) error)
 
-func (a asking) Ask(query string, args []any, each func(tables.Row) error) { a(query, args, each) }
+func (a txAsker) Ask(query string, args []any, each func(tables.Row) error) { a(query, args, each) }
 
 // Read implements [tables.Engine].
 func (s *Store) Read(ctx context.Context, what string, build func(tables.Asker)) error {
 	var err error
-	build(asking(func(query string, args []any, each func(tables.Row) error) {
+	build(txAsker(func(query string, args []any, each func(tables.Row) error) {
 		if err == nil {
 			var rows *sql.Rows
 			rows, err = s.query(ctx, query, args...)
@@ -156,12 +156,12 @@ func (t *tx) Count(n *int, query string, args ...any) {
 // Rows implements [tables.Conn].
 func (t *tx) Rows(into string, fixed []any, rows [][]any) {
 	for len(rows) > 0 {
-		n := chunk(len(rows))
+		n := largestChunk(len(rows))
 		var a []any
 		for _, row := range rows[:n] {
 			a = append(append(a, fixed...), row...)
 		}
-		t.Write(`INSERT INTO `+into+` VALUES `+marks(len(a)/n, n)+` ON CONFLICT DO NOTHING`, a...)
+		t.Write(`INSERT INTO `+into+` VALUES `+placeholders(len(a)/n, n)+` ON CONFLICT DO NOTHING`, a...)
 		rows = rows[n:]
 	}
 }

@@ -21,7 +21,7 @@ func fill(t *testing.T, s *Store, scope earshot.Scope, from int, text string) {
 	for i := range 60 {
 		m := said(earshot.MessageID(fmt.Sprint("s", i)), earshot.Time(1000+i), text+strings.Repeat(" zebra", i*i%700))
 		m.Author = author
-		m.Shared = []earshot.Shared{{Kind: earshot.Forward, Author: text, Place: text, Text: text + " quoted"}}
+		m.Shared = []earshot.SharedContent{{Kind: earshot.Forward, Author: text, Place: text, Text: text + " quoted"}}
 		if i%3 == 2 {
 			m.Thread, m.ReplyTo = "s0", "s1"
 		}

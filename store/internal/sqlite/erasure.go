@@ -13,11 +13,11 @@ import (
 func (s *Store) StepErasure(ctx context.Context, id earshot.ErasureID) (earshot.Erasure, error) {
 	var x rule.Erasure
 	step := func(ctx context.Context, t *tables.Tx) error { return t.StepErasure(ctx, id, &x) }
-	err := s.do(ctx, "step an erasure", &job{heavy: true, volatile: true, apply: s.queueing(ctx, step)})
+	err := s.runJob(ctx, "step an erasure", &job{heavy: true, volatile: true, apply: s.queueing(ctx, step)})
 	if err != nil || x.Ended == 0 {
 		return x.Erasure, err
 	}
-	return x.Erasure, s.apply(ctx, "end an erasure", func(t *tx) error {
+	return x.Erasure, s.inTx(ctx, "end an erasure", func(t *tx) error {
 		return t.exec(`UPDATE erasure SET ended = ? WHERE id = ?`, int64(x.Ended), int64(id))
 	})
 }

@@ -24,7 +24,7 @@ func person(t *testing.T, s *Store, text string) {
 		m.Files = []earshot.File{{ID: "F", Name: text + ".png"}}
 		other := said(earshot.MessageID(fmt.Sprint("o", i)), earshot.Time(1000+i), strings.Repeat("stays ", i*7%60)+"<@U7|"+text+">")
 		other.Thread, other.ReplyTo = m.ID, m.ID
-		other.Shared = []earshot.Shared{{Kind: earshot.Forward, ID: "U7", Author: text, Text: text}}
+		other.Shared = []earshot.SharedContent{{Kind: earshot.Forward, ID: "U7", Author: text, Text: text}}
 		if i%20 == 3 {
 			m.Text, other.Shared[0].Text = long, long
 		}
@@ -65,8 +65,8 @@ func answerAs(t *testing.T, s *Store, n int, id earshot.ConversationID, text str
 	_, err = s.Record(ctx, scope, said(anchor, earshot.Time(3000+n), "what was it?"), m)
 	check(t, err)
 	_, err = s.CommitTurn(ctx, id, earshot.Turn{
-		Answer: earshot.Answer{Anchor: anchor, Replies: []earshot.MessageID{reply}}, Shown: []earshot.Shown{{ID: anchor}, {ID: "p3"}},
-		Names: []earshot.Named{{ID: "U7", Name: text}}, Session: []earshot.SessionEntry{{Role: earshot.User, Text: text}, {Role: earshot.Assistant, Text: m.Text}},
+		Answer: earshot.Answer{Anchor: anchor, Replies: []earshot.MessageID{reply}}, Shown: []earshot.ShownRevision{{ID: anchor}, {ID: "p3"}},
+		Names: []earshot.SessionName{{ID: "U7", Name: text}}, Session: []earshot.SessionEntry{{Role: earshot.User, Text: text}, {Role: earshot.Assistant, Text: m.Text}},
 	})
 	check(t, err)
 	summarise(t, s, id, text, "p4")

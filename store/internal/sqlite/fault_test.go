@@ -19,7 +19,7 @@ import (
 // pragma sets one on the writer's connection, between its transactions.
 func pragma(t *testing.T, s *Store, text string) {
 	t.Helper()
-	check(t, s.apply(t.Context(), "pragma", func(t *tx) error {
+	check(t, s.inTx(t.Context(), "pragma", func(t *tx) error {
 		_, err := t.conn.ExecContext(background, "PRAGMA "+text)
 		return err
 	}))
@@ -316,7 +316,7 @@ func recordingOf(t *testing.T, m earshot.Message) *recording {
 	t.Helper()
 	prepared, err := rule.Prepare(t.Context(), []earshot.Message{m})
 	check(t, err)
-	return &recording{scope: scope, messages: prepared, outcomes: make([]earshot.Recorded, 1)}
+	return &recording{scope: scope, messages: prepared, outcomes: make([]earshot.RecordResult, 1)}
 }
 
 var background = context.Background()

@@ -31,9 +31,9 @@ const (
 	codeNotADB   = 26
 )
 
-// code returns SQLite's primary result code of err, 0 when it is none of
+// resultCode returns SQLite's primary result code of err, 0 when it is none of
 // SQLite's.
-func code(err error) int {
+func resultCode(err error) int {
 	var e *driver.Error
 	if errors.As(err, &e) {
 		return e.Code() & 0xff
@@ -41,12 +41,12 @@ func code(err error) int {
 	return 0
 }
 
-// busy reports whether err says that another process writes.
-func busy(err error) bool { return code(err) == codeBusy }
+// isBusy reports whether err says that another process writes.
+func isBusy(err error) bool { return resultCode(err) == codeBusy }
 
-// remedy replaces an error of SQLite by one that tells an operator what to do.
-func remedy(err error) error {
-	switch code(err) {
+// withRemedy replaces an error of SQLite by one that tells an operator what to do.
+func withRemedy(err error) error {
+	switch resultCode(err) {
 	case codeNotADB:
 		return errors.New("the file is no SQLite database; choose another path")
 	case codeCorrupt:
@@ -61,51 +61,53 @@ func remedy(err error) error {
 	return err
 }
 
-// A look is what inspect found at a path.
-type look struct {
+// An inspection is what inspect found at a path.
+type inspection struct {
 	there     bool
 	empty     bool // no tables yet
 	schema    rule.Schema
 	immutable bool // neither the file nor its folder can be written to
 }
 
-// inspect reads what is at path over a connection that cannot write. The error is
+// inspectFile reads what is at path over a connection that cannot write. The error is
 // [ErrForeign] for a database of another program.
-func inspect(ctx context.Context, path string) (look, error) {
+func inspectFile(ctx context.Context, path string) (inspection, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		known, err := rule.Compare(migrations, nil)
-		return look{empty: true, schema: known}, err
+		return inspection{empty: true, schema: known}, err
 	case err != nil:
-		return look{}, err
+		return inspection{}, err
 	case info.IsDir():
-		return look{}, fmt.Errorf("it is a folder; name a file, as in %s", filepath.Join(path, "earshot.db"))
+		return inspection{}, fmt.Errorf("it is a folder; name a file, as in %s", filepath.Join(path, "earshot.db"))
 	case !info.Mode().IsRegular():
-		return look{}, errors.New("it is no regular file; choose another path")
+		return inspection{}, errors.New("it is no regular file; choose another path")
 	}
 	l, err := inspectAs(ctx, path, readOnly)
-	if locked(err) {
+	if isReadOnlyError(err) {
 		// After a crash SQLite must roll back first, for which it needs to write.
 		l, err = inspectAs(ctx, path, readWrite)
 	}
-	if locked(err) && !pending(path) {
+	if isReadOnlyError(err) && !hasPendingLog(path) {
 		l, err = inspectAs(ctx, path, immutable)
 		l.immutable = err == nil
 	}
 	if err != nil {
-		return look{}, remedy(err)
+		return inspection{}, withRemedy(err)
 	}
 	return l, nil
 }
 
-// locked reports whether err says that a file or its folder cannot be written
+// isReadOnlyError reports whether err says that a file or its folder cannot be written
 // to.
-func locked(err error) bool { return code(err) == codeCantOpen || code(err) == codeReadOnly }
+func isReadOnlyError(err error) bool {
+	return resultCode(err) == codeCantOpen || resultCode(err) == codeReadOnly
+}
 
-// pending reports whether a WAL or a rollback journal of the database at path has
+// hasPendingLog reports whether a WAL or a rollback journal of the database at path has
 // something that is not in the database yet.
-func pending(path string) bool {
+func hasPendingLog(path string) bool {
 	for _, end := range []string{"-wal", "-journal"} {
 		if info, err := os.Stat(path + end); err == nil && info.Size() > 0 {
 			return true
@@ -114,10 +116,10 @@ func pending(path string) bool {
 	return false
 }
 
-func inspectAs(ctx context.Context, path string, a access) (look, error) {
+func inspectAs(ctx context.Context, path string, a fileAccess) (inspection, error) {
 	db, err := dial(path, a, 1, []string{"busy_timeout(10000)"})
 	if err != nil {
-		return look{}, err
+		return inspection{}, err
 	}
 	defer db.Close()
 	var id, tables, versioned, ours int64
@@ -125,32 +127,32 @@ func inspectAs(ctx context.Context, path string, a access) (look, error) {
 		coalesce(sum(name = 'goose_db_version'), 0), coalesce(sum(name IN ('channel', 'author', 'message', 'ledger', 'chore')), 0)
 		FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`).Scan(&id, &tables, &versioned, &ours)
 	if err != nil {
-		return look{}, err
+		return inspection{}, err
 	}
-	l := look{there: true, empty: tables == 0}
+	l := inspection{there: true, empty: tables == 0}
 	switch {
 	case id == applicationID:
 	case id != 0:
-		return look{}, ErrForeign
+		return inspection{}, ErrForeign
 	case tables == 0:
 		// Without tables it is an empty file, which is fine, or one with only views,
 		// which is somebody else's.
 		var objects int
 		if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master`).Scan(&objects); err != nil {
-			return look{}, err
+			return inspection{}, err
 		}
 		if objects > 0 {
-			return look{}, ErrForeign
+			return inspection{}, ErrForeign
 		}
 	case versioned == 0 || tables > 1 && ours < 5:
-		return look{}, ErrForeign
+		return inspection{}, ErrForeign
 	}
-	l.schema, err = schema(ctx, db)
+	l.schema, err = readSchema(ctx, db)
 	return l, err
 }
 
-// mark sets the application id in an empty database.
-func mark(ctx context.Context, tx *sql.Tx) error {
+// setApplicationID sets the application id in an empty database.
+func setApplicationID(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, applicationID)); err != nil {
 		return fmt.Errorf("mark the database: %w", err)
 	}

@@ -115,7 +115,7 @@ func (s *Store) table(ctx context.Context, name string) (table, error) {
 
 // table looks through the rows of a table, some at a time in the order of its key.
 func (l *locator) table(ctx context.Context, t table) error {
-	key := quoted(t.key)
+	key := quoteNames(t.key)
 	var after []any
 	for read := int64(0); !l.stop; {
 		if err := ctx.Err(); err != nil {
@@ -174,7 +174,7 @@ func (l *locator) rows(ctx context.Context, t table, where string, args []any) e
 	// A ? takes the number after the largest before it: the bounds of the key
 	// follow the literals.
 	query := fmt.Sprintf(`SELECT %s, %s FROM %s%s AND (%s) ORDER BY %s`,
-		strings.Join(hits, ", "), quoted(t.shown), quote(t.name), where, strings.Join(may, " OR "), quoted(t.key))
+		strings.Join(hits, ", "), quoteNames(t.shown), quote(t.name), where, strings.Join(may, " OR "), quoteNames(t.key))
 	rows, err := l.s.reader.QueryContext(ctx, query, append(literals, args...)...)
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func holders(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n),
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-func quoted(names []string) string {
+func quoteNames(names []string) string {
 	out := make([]string, len(names))
 	for i, n := range names {
 		out[i] = quote(n)

@@ -64,7 +64,7 @@ const (
 // schema can look damaged: settledPages tries again until the checkpoint is through.
 func settledPages(ctx context.Context, path string) (p pageFile, err error) {
 	for range rawTries {
-		if p, err = rawPages(ctx, path); code(err) != codeCorrupt {
+		if p, err = rawPages(ctx, path); resultCode(err) != codeCorrupt {
 			return p, err
 		}
 		select {

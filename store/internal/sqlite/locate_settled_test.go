@@ -26,7 +26,7 @@ func TestAFileThatACheckpointWritesIsOpenedOnceItIsWhole(t *testing.T) {
 	if err := os.WriteFile(path, damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := rawPages(t.Context(), path); code(err) != codeCorrupt {
+	if p, err := rawPages(t.Context(), path); resultCode(err) != codeCorrupt {
 		t.Fatalf("a damaged file: got %v, %v", p.count, err)
 	}
 	synctest.Test(t, func(t *testing.T) { // whose clock moves only while all wait

@@ -166,7 +166,7 @@ func everyCall(t *testing.T, s *Store) {
 		_, err := s.Record(ctx, scope, list...)
 		check(t, err)
 	}
-	for _, part := range []earshot.Part{earshot.Whole(), earshot.TopLevel(), earshot.ThreadOf("A")} {
+	for _, part := range []earshot.ChannelPart{earshot.Whole(), earshot.TopLevel(), earshot.ThreadOf("A")} {
 		_, err := s.Newest(ctx, scope, part, earshot.Position{}, 5)
 		check(t, err)
 		_, err = s.Count(ctx, scope, part, earshot.Position{})
@@ -201,8 +201,8 @@ func everyCall(t *testing.T, s *Store) {
 		func() error { return s.AdvanceCursor(ctx, id, 1) },
 		func() error {
 			_, err := s.CommitTurn(ctx, id, earshot.Turn{
-				Answer: earshot.Answer{Anchor: "A"}, Shown: make([]earshot.Shown, 1), Attached: make([]earshot.Attached, 1),
-				Names: make([]earshot.Named, 1), Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)})
+				Answer: earshot.Answer{Anchor: "A"}, Shown: make([]earshot.ShownRevision, 1), Attached: make([]earshot.AttachedFile, 1),
+				Names: make([]earshot.SessionName, 1), Session: make([]earshot.SessionEntry, 1), Ledger: make(earshot.Ledger, 1)})
 			return err
 		},
 		func() error { return everyCallOfBlobs(t, s) },

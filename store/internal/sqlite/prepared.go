@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A prepared is a statement whose parameters are in the order of its text. The driver
+// A preparedStmt is a statement whose parameters are in the order of its text. The driver
 // looks up a numbered one by its name, each time.
-type prepared struct {
+type preparedStmt struct {
 	*sql.Stmt
 	order []int // the argument of each parameter; nil: they are in order
 }
@@ -16,9 +16,9 @@ type prepared struct {
 // prepare prepares a statement, whose parameters are all numbered ($1) or all not (?).
 func prepare(ctx context.Context, db interface {
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
-}, query string) (*prepared, error) {
+}, query string) (*preparedStmt, error) {
 	var text strings.Builder
-	var p prepared
+	var p preparedStmt
 	for rest := query; ; {
 		before, after, numbered := strings.Cut(rest, "$")
 		text.WriteString(before)
@@ -48,7 +48,7 @@ func prepare(ctx context.Context, db interface {
 }
 
 // args returns the arguments in the order of the parameters.
-func (p *prepared) args(args []any) []any {
+func (p *preparedStmt) args(args []any) []any {
 	if p.order == nil {
 		return args
 	}

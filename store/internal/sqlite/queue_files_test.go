@@ -44,8 +44,8 @@ func answer(t testing.TB, s *Store, n int, id earshot.ConversationID, text strin
 	}
 	turn := earshot.Turn{
 		Answer: earshot.Answer{Anchor: anchor, Replies: []earshot.MessageID{post.Message}}, Epoch: c.Epoch, Cursor: int64(n),
-		Shown: []earshot.Shown{{ID: anchor}, {ID: post.Message}}, Attached: []earshot.Attached{{ID: "F1", SHA256: fmt.Sprint("hash ", n), Tokens: 85}},
-		Names: []earshot.Named{{ID: "U1", Name: "name " + text}}, Form: "log", Zone: "UTC",
+		Shown: []earshot.ShownRevision{{ID: anchor}, {ID: post.Message}}, Attached: []earshot.AttachedFile{{ID: "F1", SHA256: fmt.Sprint("hash ", n), Tokens: 85}},
+		Names: []earshot.SessionName{{ID: "U1", Name: "name " + text}}, Form: "log", Zone: "UTC",
 		Session: []earshot.SessionEntry{
 			{Role: earshot.User, Text: "session " + text, Media: []earshot.ArtifactID{"F1"}},
 			{Role: earshot.Assistant, Calls: []earshot.Call{{ID: "1", Name: "search", Args: text}}, Opaque: "opaque " + text},
@@ -121,7 +121,7 @@ func TestWhatASessionQuotedOfADeletedMessageStandsInNoFile(t *testing.T) {
 	check(t, err)
 	check(t, s.PutBlob(t.Context(), scope, "m1", "F1", earshot.Blob{SHA256: "aa", Name: places[4], Data: []byte(places[5])}))
 	_, err = s.CommitTurn(t.Context(), dm, earshot.Turn{
-		Answer: earshot.Answer{Anchor: "m1"}, Shown: []earshot.Shown{{ID: "m1"}}, Names: []earshot.Named{{ID: "U2", Name: places[3]}},
+		Answer: earshot.Answer{Anchor: "m1"}, Shown: []earshot.ShownRevision{{ID: "m1"}}, Names: []earshot.SessionName{{ID: "U2", Name: places[3]}},
 		Session: []earshot.SessionEntry{
 			{Role: earshot.Assistant, Calls: []earshot.Call{{ID: "1", Name: "search", Args: places[0]}}, Opaque: places[1]},
 			{Role: earshot.ToolRole, Call: "1", Text: places[2]},

@@ -15,13 +15,13 @@ import (
 type recording struct {
 	scope    earshot.Scope
 	messages []rule.Message
-	outcomes []earshot.Recorded
+	outcomes []earshot.RecordResult
 }
 
 // Keep implements [tables.Engine].
-func (s *Store) Keep(ctx context.Context, scope earshot.Scope, prepared []rule.Message) ([]earshot.Recorded, error) {
+func (s *Store) Keep(ctx context.Context, scope earshot.Scope, prepared []rule.Message) ([]earshot.RecordResult, error) {
 	var err error
-	r := &recording{scope: scope, messages: prepared, outcomes: make([]earshot.Recorded, len(prepared))}
+	r := &recording{scope: scope, messages: prepared, outcomes: make([]earshot.RecordResult, len(prepared))}
 	if len(prepared) > manyRows {
 		// One transaction, as Record promises, but it lets jobs go first.
 		err = s.writer.runLoad(ctx, []func(*tx) error{func(t *tx) error { return t.record([]*recording{r}) }})
@@ -82,11 +82,11 @@ func (t *tx) WriteBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch)
 		return err
 	}
 	for _, m := range b.Kept() {
-		v, err := values([]any{place}, &m)
+		v, err := appendParams([]any{place}, &m)
 		if err != nil {
 			return err
 		}
-		if err := t.exec(`INSERT OR REPLACE INTO revision (place, `+columns+`) VALUES `+marks(1+columnCount, 1), v...); err != nil {
+		if err := t.exec(`INSERT OR REPLACE INTO revision (place, `+columns+`) VALUES `+placeholders(1+columnCount, 1), v...); err != nil {
 			return err
 		}
 	}
@@ -119,16 +119,16 @@ func (t *tx) WriteBatch(ctx context.Context, scope earshot.Scope, b *rule.Batch)
 // insert writes new rows, many in one statement, which takes a third less time.
 func (t *tx) insert(place int64, rows []*rule.Message) error {
 	for len(rows) > 0 {
-		n := chunk(len(rows))
+		n := largestChunk(len(rows))
 		v := make([]any, 0, n*(2+columnCount+1))
 		for _, m := range rows[:n] {
 			var err error
-			if v, err = values(append(v, number(place, m.Seq), place), m); err != nil {
+			if v, err = appendParams(append(v, messageNumber(place, m.Seq), place), m); err != nil {
 				return err
 			}
 			v = append(v, m.Terms)
 		}
-		if err := t.exec(`INSERT INTO message (no, place, `+columns+`, terms) VALUES `+marks(2+columnCount+1, n), v...); err != nil {
+		if err := t.exec(`INSERT INTO message (no, place, `+columns+`, terms) VALUES `+placeholders(2+columnCount+1, n), v...); err != nil {
 			return err
 		}
 		rows = rows[n:]
@@ -140,8 +140,8 @@ func (t *tx) insert(place int64, rows []*rule.Message) error {
 // statements are prepared.
 var chunks = []int{50, 10, 1}
 
-// chunk returns the largest of chunks that is at most n.
-func chunk(n int) int {
+// largestChunk returns the largest of chunks that is at most n.
+func largestChunk(n int) int {
 	for _, c := range chunks {
 		if n >= c {
 			return c
@@ -151,9 +151,9 @@ func chunk(n int) int {
 }
 
 func (t *tx) update(scope earshot.Scope, place int64, rows []*rule.Message) error {
-	query := `UPDATE message SET (no, ` + columns + `, terms) = ` + marks(1+columnCount+1, 1) + inID
+	query := `UPDATE message SET (no, ` + columns + `, terms) = ` + placeholders(1+columnCount+1, 1) + inID
 	for _, m := range rows {
-		v, err := values([]any{number(place, m.Seq)}, m)
+		v, err := appendParams([]any{messageNumber(place, m.Seq)}, m)
 		if err != nil {
 			return err
 		}
@@ -172,7 +172,7 @@ func (t *tx) relist(scope earshot.Scope, place int64, rows []*rule.Message) erro
 		if err != nil {
 			return err
 		}
-		if err := t.exec(`UPDATE message SET (no, seq, lists) = (?, ?, ?)`+inID, append([]any{number(place, m.Seq), m.Seq, lists}, tables.Args(scope, string(m.ID))...)...); err != nil {
+		if err := t.exec(`UPDATE message SET (no, seq, lists) = (?, ?, ?)`+inID, append([]any{messageNumber(place, m.Seq), m.Seq, lists}, tables.Args(scope, string(m.ID))...)...); err != nil {
 			return err
 		}
 	}

@@ -7,9 +7,9 @@ const columns = rule.MessageColumns
 
 const columnCount = 13
 
-// number returns the value of the column no: the channel's number in the upper
+// messageNumber returns the value of the column no: the channel's number in the upper
 // bits, the sequence in the lower 40. Rows are stored in that order.
-func number(place, seq int64) int64 { return place<<40 + seq }
+func messageNumber(place, seq int64) int64 { return place<<40 + seq }
 
 // bySeq bounds a read of message to sequences greater than one and at most another;
 // its parameters are tables.SeqArgs. ORDER BY no is the order of sequence.
@@ -28,8 +28,8 @@ const ofChannel = ` WHERE platform = ? AND workspace = ? AND id = ?`
 // event have the channel's number, in the column place, instead of its name.
 const inID = ` WHERE place = ` + placeOf + ` AND id = ?`
 
-// values appends the parameters of columns for m.
-func values(to []any, m *rule.Message) ([]any, error) {
+// appendParams appends the parameters of columns for m.
+func appendParams(to []any, m *rule.Message) ([]any, error) {
 	lists, err := rule.WriteLists(m)
 	if err != nil {
 		return nil, err

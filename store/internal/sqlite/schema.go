@@ -19,7 +19,7 @@ var migrations embed.FS
 // Inspect compares the schema of the database at path (version 0 when it is new or
 // not there) with what this program knows. It creates and writes nothing.
 func Inspect(ctx context.Context, path string) (rule.Schema, error) {
-	found, err := inspect(ctx, path)
+	found, err := inspectFile(ctx, path)
 	return found.schema, err
 }
 
@@ -27,7 +27,7 @@ func Inspect(ctx context.Context, path string) (rule.Schema, error) {
 // and returns the versions before and after. The error is [earshot.ErrSchema] when
 // the database is newer than the program.
 func Migrate(ctx context.Context, path string) (from, to int64, err error) {
-	found, err := inspect(ctx, path)
+	found, err := inspectFile(ctx, path)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -36,20 +36,20 @@ func Migrate(ctx context.Context, path string) (from, to int64, err error) {
 		return 0, 0, err
 	}
 	defer db.Close()
-	if from, to, err = migrate(ctx, db); err != nil {
-		return from, to, remedy(err)
+	if from, to, err = migrateAll(ctx, db); err != nil {
+		return from, to, withRemedy(err)
 	}
 	return from, to, nil
 }
 
-// migrate applies all missing migrations in one transaction, which locks out other
+// migrateAll applies all missing migrations in one transaction, which locks out other
 // writers: of several processes that start at once one migrates, and the others
 // wait and find it done.
-func migrate(ctx context.Context, db *sql.DB) (from, to int64, err error) {
-	if err := ready(ctx, db); err != nil {
+func migrateAll(ctx context.Context, db *sql.DB) (from, to int64, err error) {
+	if err := openReady(ctx, db); err != nil {
 		return 0, 0, err
 	}
-	has, err := schema(ctx, db)
+	has, err := readSchema(ctx, db)
 	if err != nil || has.UpToDate() {
 		return has.Stored, has.Known, err
 	}
@@ -58,24 +58,24 @@ func migrate(ctx context.Context, db *sql.DB) (from, to int64, err error) {
 		return has.Stored, has.Known, fmt.Errorf("wait for another that migrates: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }() // after the commit it does nothing
-	has, err = schema(ctx, tx)
+	has, err = readSchema(ctx, tx)
 	if err == nil {
 		err = has.Newer()
 	}
 	if err != nil || has.UpToDate() {
 		return has.Stored, has.Known, err
 	}
-	if err := apply(ctx, tx, has); err != nil {
+	if err := runMigrations(ctx, tx, has); err != nil {
 		return has.Stored, has.Known, fmt.Errorf("migrate from version %d to %d: %w", has.Stored, has.Known, err)
 	}
 	return has.Stored, has.Known, nil
 }
 
-// ready opens a connection, and waits for another process that makes the database:
+// openReady opens a connection, and waits for another process that makes the database:
 // turning on the WAL fails at once where another has the lock, whatever busy_timeout is.
-func ready(ctx context.Context, db *sql.DB) error {
+func openReady(ctx context.Context, db *sql.DB) error {
 	err := db.PingContext(ctx)
-	for deadline := time.Now().Add(lockWait); busy(err) && time.Now().Before(deadline); err = db.PingContext(ctx) {
+	for deadline := time.Now().Add(lockWait); isBusy(err) && time.Now().Before(deadline); err = db.PingContext(ctx) {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -85,15 +85,15 @@ func ready(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// apply runs the missing migrations, and commits. A file is plain SQL, since
+// runMigrations runs the missing migrations, and commits. A file is plain SQL, since
 // migrations only go up.
-func apply(ctx context.Context, tx *sql.Tx, has rule.Schema) error {
+func runMigrations(ctx context.Context, tx *sql.Tx, has rule.Schema) error {
 	applied, err := database.NewStore(database.DialectSQLite3, goose.DefaultTablename)
 	if err != nil {
 		return err
 	}
 	if has.Stored == 0 {
-		if err := mark(ctx, tx); err != nil {
+		if err := setApplicationID(ctx, tx); err != nil {
 			return err
 		}
 		// An older program, killed before its first migration, left an empty table.
@@ -126,13 +126,13 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// schema reads which migrations are applied, without writing anything.
-func schema(ctx context.Context, db querier) (rule.Schema, error) {
+// readSchema reads which migrations are applied, without writing anything.
+func readSchema(ctx context.Context, db querier) (rule.Schema, error) {
 	var applied []int64
 	var tables int
 	err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'goose_db_version'`).Scan(&tables)
 	if err == nil && tables > 0 {
-		applied, err = rule.Applied(ctx, db)
+		applied, err = rule.AppliedVersions(ctx, db)
 	}
 	if err != nil {
 		return rule.Schema{}, fmt.Errorf("read the schema version: %w", err)

@@ -40,7 +40,7 @@ type Store struct {
 	checkpoints *checkpointer // nil where the file is only read
 
 	mu    sync.Mutex // guards stmts
-	stmts map[string]*prepared
+	stmts map[string]*preparedStmt
 
 	closing  sync.Once
 	closeErr error
@@ -62,7 +62,7 @@ var (
 // brings its schema up to date. A database that cannot be written to is opened
 // for reading if its schema is the newest; then every change is an error.
 func Open(ctx context.Context, path string, now func() time.Time, log *slog.Logger) (*Store, error) {
-	found, err := inspect(ctx, path)
+	found, err := inspectFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +70,14 @@ func Open(ctx context.Context, path string, now func() time.Time, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := migrate(ctx, w); err != nil {
-		return nil, errors.Join(remedy(err), w.Close())
+	if _, _, err := migrateAll(ctx, w); err != nil {
+		return nil, errors.Join(withRemedy(err), w.Close())
 	}
 	r, err := connect(path, found, readers, readerPragmas)
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	s := &Store{now: now, log: log, reader: r, stmts: map[string]*prepared{}}
+	s := &Store{now: now, log: log, reader: r, stmts: map[string]*preparedStmt{}}
 	s.Store = tables.New(s, &dialect, now)
 	if !found.immutable {
 		c, err := dial(path, readWrite, 1, checkpointPragmas)
@@ -87,7 +87,7 @@ func Open(ctx context.Context, path string, now func() time.Time, log *slog.Logg
 		s.checkpoints = newCheckpointer(c, log)
 	}
 	if s.writer, err = newWriter(ctx, w, s.checkpoints, now, log); err != nil {
-		return nil, errors.Join(remedy(err), s.checkpoints.close(), r.Close(), w.Close())
+		return nil, errors.Join(withRemedy(err), s.checkpoints.close(), r.Close(), w.Close())
 	}
 	return s, nil
 }
@@ -96,7 +96,7 @@ func Open(ctx context.Context, path string, now func() time.Time, log *slog.Logg
 // inspect returned. A missing file is created, readable by its owner only; SQLite
 // gives the WAL the same rights. An existing file is not opened here: closing it
 // would drop the POSIX locks that another store in this process holds on it.
-func connect(path string, found look, connections int, pragmas []string) (*sql.DB, error) {
+func connect(path string, found inspection, connections int, pragmas []string) (*sql.DB, error) {
 	if found.immutable {
 		return dial(path, immutable, connections, []string{"query_only(1)", "temp_store(MEMORY)"})
 	}
@@ -115,18 +115,18 @@ func connect(path string, found look, connections int, pragmas []string) (*sql.D
 	return dial(path, readWrite, connections, pragmas)
 }
 
-// An access says what a connection may do to the file.
-type access string
+// A fileAccess says what a connection may do to the file.
+type fileAccess string
 
 const (
-	readWrite access = "rw"
-	readOnly  access = "ro"
-	immutable access = "immutable" // nobody writes to it: no locks, no files beside it
+	readWrite fileAccess = "rw"
+	readOnly  fileAccess = "ro"
+	immutable fileAccess = "immutable" // nobody writes to it: no locks, no files beside it
 )
 
 // dial returns a pool of connections to the file at path, whatever characters
 // its name has.
-func dial(path string, a access, connections int, pragmas []string) (*sql.DB, error) {
+func dial(path string, a fileAccess, connections int, pragmas []string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
@@ -169,7 +169,7 @@ func (s *Store) Close() error {
 }
 
 // stmt returns the prepared statement of query, for the readers.
-func (s *Store) stmt(ctx context.Context, query string) (*prepared, error) {
+func (s *Store) stmt(ctx context.Context, query string) (*preparedStmt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stmts == nil {

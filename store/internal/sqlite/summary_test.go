@@ -18,7 +18,7 @@ const manyConversations = `INSERT INTO conversation (agent, platform, workspace,
 
 func BenchmarkClaimSummary(b *testing.B) {
 	s := fresh(b)
-	check(b, s.apply(b.Context(), "fill", func(t *tx) error { return t.exec(manyConversations) }))
+	check(b, s.inTx(b.Context(), "fill", func(t *tx) error { return t.exec(manyConversations) }))
 	b.Run("none due", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := s.ClaimSummary(b.Context(), "a", "me", 100, 10, time.Minute); !errors.Is(err, earshot.ErrNotFound) {

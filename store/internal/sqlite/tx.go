@@ -16,7 +16,7 @@ import (
 type tx struct {
 	tables.Tx
 	conn     *sql.Conn
-	stmts    map[string]*prepared
+	stmts    map[string]*preparedStmt
 	erased   bool  // something was deleted that may still be in the files
 	unsynced bool  // commits do not wait for the disk
 	waited   bool  // another process held the lock
@@ -24,7 +24,7 @@ type tx struct {
 }
 
 func newTx(conn *sql.Conn, now func() time.Time) *tx {
-	t := &tx{conn: conn, stmts: map[string]*prepared{}}
+	t := &tx{conn: conn, stmts: map[string]*preparedStmt{}}
 	t.Tx = tables.Tx{Conn: t, SQL: &dialect, Now: now}
 	return t
 }
@@ -46,7 +46,7 @@ func (t *tx) sync(wait bool) error {
 	return nil
 }
 
-func (t *tx) stmt(query string) (*prepared, error) {
+func (t *tx) stmt(query string) (*preparedStmt, error) {
 	if st := t.stmts[query]; st != nil {
 		return st, nil
 	}
@@ -118,11 +118,11 @@ const (
 func (t *tx) begin() error {
 	const query = "BEGIN IMMEDIATE"
 	err := t.exec(query)
-	if !busy(err) {
+	if !isBusy(err) {
 		return err
 	}
 	t.waited = true
-	for deadline := time.Now().Add(lockWait); busy(err) && time.Now().Before(deadline); err = t.exec(query) {
+	for deadline := time.Now().Add(lockWait); isBusy(err) && time.Now().Before(deadline); err = t.exec(query) {
 		time.Sleep(lockPoll)
 	}
 	return err
@@ -163,8 +163,8 @@ func (t *tx) close() error {
 	return errors.Join(err, t.conn.Close())
 }
 
-// marks returns n parameters in parentheses, rows times.
-func marks(n, rows int) string {
+// placeholders returns n parameters in parentheses, rows times.
+func placeholders(n, rows int) string {
 	one := "(" + strings.TrimSuffix(strings.Repeat("?,", n), ",") + ")"
 	return strings.TrimSuffix(strings.Repeat(one+",", rows), ",")
 }

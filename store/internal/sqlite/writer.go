@@ -169,13 +169,13 @@ func (w *writer) commit(group []*job) {
 	err := w.together(group)
 	if err == nil || len(group) == 1 {
 		for _, j := range group {
-			j.err = errors.Join(j.err, remedy(err))
+			j.err = errors.Join(j.err, withRemedy(err))
 		}
 		return
 	}
 	for _, j := range group {
 		j.err = nil
-		j.err = errors.Join(remedy(w.together([]*job{j})), j.err)
+		j.err = errors.Join(withRemedy(w.together([]*job{j})), j.err)
 	}
 }
 
@@ -213,7 +213,7 @@ func (t *tx) all(group []*job) error {
 		j.err = j.apply(t)
 		switch {
 		case j.err == nil:
-		case refused(j.err):
+		case isRefusal(j.err):
 			if err := t.exec("ROLLBACK TO job"); err != nil {
 				return err
 			}
@@ -230,9 +230,9 @@ func (t *tx) all(group []*job) error {
 	return nil
 }
 
-// refused reports whether err is the answer to a call rather than a failure of the
+// isRefusal reports whether err is the answer to a call rather than a failure of the
 // database.
-func refused(err error) bool {
+func isRefusal(err error) bool {
 	return errors.Is(err, earshot.ErrNotFound) || errors.Is(err, earshot.ErrConflict) || errors.Is(err, earshot.ErrInvalid) ||
 		errors.Is(err, earshot.ErrFenced) || errors.Is(err, tables.ErrPlanned)
 }

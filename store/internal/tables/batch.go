@@ -22,7 +22,7 @@ func (t *Tx) Batch(ctx context.Context, s earshot.Scope, messages []rule.Message
 	var gave []rule.Gave
 	const last = `SELECT seq, early FROM channel` + OfChannel
 	t.Exclusive(s)
-	t.Ask(last, Args(s), One(&known, &seq, &early))
+	t.Ask(last, Args(s), ScanOne(&known, &seq, &early))
 	t.askMessages("message", s, rule.IDs(ids), &stored)
 	t.Ask(`SELECT author, until, floor FROM barred WHERE platform = $1 AND workspace = $2 AND channel IN ('', $3) AND `+t.SQL.Any(`author`, 4),
 		Args(s, t.SQL.List(append(Texts(rule.People(messages)), ""))), // "" is everybody
@@ -36,7 +36,7 @@ func (t *Tx) Batch(ctx context.Context, s earshot.Scope, messages []rule.Message
 	fresh := !known
 	if fresh {
 		t.Write(OpenChannel, Args(s)...)
-		t.Ask(last, Args(s), One(&known, &seq, &early))
+		t.Ask(last, Args(s), ScanOne(&known, &seq, &early))
 		if err := t.Send(ctx); err != nil {
 			return nil, err
 		}

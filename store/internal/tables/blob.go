@@ -48,7 +48,7 @@ const ofFile = In + ` AND message = $4 AND artifact = $5`
 func (t *Tx) linkFile(ctx context.Context, s earshot.Scope, of earshot.MessageID, id earshot.ArtifactID, hash string) error {
 	a := Args(s, string(of), string(id))
 	var before string
-	t.Ask(`SELECT sha256 FROM blob_file`+ofFile, a, One(new(bool), &before))
+	t.Ask(`SELECT sha256 FROM blob_file`+ofFile, a, ScanOne(new(bool), &before))
 	if err := t.Send(ctx); err != nil || before == hash {
 		return err
 	}
@@ -68,8 +68,8 @@ func (t *Tx) storeBlob(ctx context.Context, s earshot.Scope, b earshot.Blob) err
 	var put, newest earshot.Time
 	var total int64
 	stored := false
-	t.Ask(`SELECT put FROM blob`+In+` AND sha256 = $4`, Args(s, b.SHA256), One(&stored, &put))
-	t.Ask(`SELECT coalesce(max(put), 0), CAST(coalesce(sum(size), 0) AS bigint) FROM blob`+In, Args(s), One(new(bool), &newest, &total))
+	t.Ask(`SELECT put FROM blob`+In+` AND sha256 = $4`, Args(s, b.SHA256), ScanOne(&stored, &put))
+	t.Ask(`SELECT coalesce(max(put), 0), CAST(coalesce(sum(size), 0) AS bigint) FROM blob`+In, Args(s), ScanOne(new(bool), &newest, &total))
 	if err := t.Send(ctx); err != nil || stored && put == newest {
 		return err
 	}
@@ -178,6 +178,6 @@ func (s *Store) pruneBlobs(ctx context.Context, before earshot.Time) error {
 // ReadBlob reads a blob by an engine's query for its hash, type, name and bytes.
 func (s *Store) ReadBlob(ctx context.Context, query string, scope earshot.Scope, sha256 string) (earshot.Blob, error) {
 	hash := rule.ID(sha256)
-	return first(ctx, s.engine, "read a blob", query+In+` AND sha256 = $4`, Args(rule.Scope(scope), hash), rule.NoBlob(hash),
+	return readFirst(ctx, s.engine, "read a blob", query+In+` AND sha256 = $4`, Args(rule.Scope(scope), hash), rule.NoBlob(hash),
 		func(row Row, b *earshot.Blob) error { return row.Scan(&b.SHA256, &b.Type, &b.Name, &b.Data) })
 }

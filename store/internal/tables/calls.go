@@ -44,9 +44,9 @@ func (s *Store) BookCalls(ctx context.Context, key string, r earshot.Rate, calls
 		var next earshot.Time
 		t.Lax()
 		t.Ask(`INSERT INTO rate AS was (key, next) VALUES ($1, CAST($2 AS bigint) + CAST($3 AS bigint))
-			ON CONFLICT (key) DO UPDATE SET next = `+t.SQL.Greatest+`(was.next, $2) + $3 RETURNING next`, []any{key, int64(now), rule.Span(r, calls)}, One(new(bool), &next))
+			ON CONFLICT (key) DO UPDATE SET next = `+t.SQL.Greatest+`(was.next, $2) + $3 RETURNING next`, []any{key, int64(now), rule.Span(r, calls)}, ScanOne(new(bool), &next))
 		err := t.Send(ctx)
-		out = rule.Booked(r, calls, next)
+		out = rule.NewBooking(r, calls, next)
 		return err
 	})
 	return out, err
@@ -61,7 +61,7 @@ func (s *Store) BlockCalls(ctx context.Context, key string, r earshot.Rate, unti
 	return s.engine.Volatile(ctx, "block calls", func(_ context.Context, t *Tx) error {
 		t.Lax()
 		t.Write(`INSERT INTO rate AS was (key, next) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET next = `+t.SQL.Greatest+`(was.next, excluded.next)`,
-			key, int64(rule.Blocked(r, until)))
+			key, int64(rule.BlockedUntil(r, until)))
 		return nil
 	})
 }

@@ -48,7 +48,7 @@ func (p *params) add(v any) string {
 // Channel implements [earshot.Messages].
 func (s *Store) Channel(ctx context.Context, scope earshot.Scope) (earshot.Channel, error) {
 	scope = rule.Scope(scope)
-	return first(ctx, s.engine, "read a channel", `SELECT name, kind, topic, purpose FROM channel`+OfChannel, Args(scope), rule.NoChannel(scope.Channel),
+	return readFirst(ctx, s.engine, "read a channel", `SELECT name, kind, topic, purpose FROM channel`+OfChannel, Args(scope), rule.NoChannel(scope.Channel),
 		func(row Row, c *earshot.Channel) error {
 			c.Platform, c.Workspace, c.ID = scope.Platform, scope.Workspace, scope.Channel
 			return row.Scan(&c.Name, &c.Kind, &c.Topic, &c.Purpose)
@@ -126,12 +126,12 @@ func (s *Store) Coverage(ctx context.Context, scope earshot.Scope) ([]earshot.Co
 			Gather(&out, func(row Row, c *earshot.Coverage) error {
 				return row.Scan(&c.Thread, &c.From, &c.To, &c.State, &c.Why)
 			}))
-		a.Ask(`SELECT floor FROM barred`+In+` AND author = ''`, at, One(new(bool), &floor))
+		a.Ask(`SELECT floor FROM barred`+In+` AND author = ''`, at, ScanOne(new(bool), &floor))
 	})
 	if err != nil {
 		return nil, err
 	}
-	return rule.Above(out, floor), nil
+	return rule.CoverageAbove(out, floor), nil
 }
 
 // Covered implements [earshot.Messages].

@@ -18,7 +18,7 @@ type Conversation struct {
 // Ask queries the row, and locks it if lock is the engine's SQL.Lock.
 func (c *Conversation) Ask(a Asker, id earshot.ConversationID, lock string) {
 	*c = Conversation{ConversationRow: rule.NewConversationRow(id)}
-	a.Ask(`SELECT `+rule.ConversationColumns+` FROM conversation`+Named+lock, Own(id, id.Name), c.scan(c.Fields))
+	a.Ask(`SELECT `+rule.ConversationColumns+` FROM conversation`+Named+lock, AgentParams(id, id.Name), c.scan(c.Fields))
 }
 
 func (c *Conversation) scan(fields func() []any) func(Row) error {
@@ -50,7 +50,7 @@ func (t *Tx) Locked(ctx context.Context, id earshot.ConversationID) (Conversatio
 func (t *Tx) CreateBare(id earshot.ConversationID, now earshot.Time) {
 	t.Write(`INSERT INTO conversation (agent, platform, workspace, channel, `+rule.ConversationColumns+`)
 		VALUES ($1, $2, $3, $4, $5, '', 0, 0, 0, 0, '{}', '', $6, $6) ON CONFLICT (agent, platform, workspace, channel, name) DO NOTHING`,
-		Own(id, id.Name, int64(now))...)
+		AgentParams(id, id.Name, int64(now))...)
 }
 
 // OpenConversation implements [earshot.Conversations].
@@ -66,7 +66,7 @@ func (s *Store) CreateConversation(ctx context.Context, in earshot.Conversation,
 	if err != nil {
 		return earshot.Conversation{}, false, err
 	}
-	o := opening{in: in, key: key}
+	o := createCall{in: in, key: key}
 	if err := s.engine.Read(ctx, what, o.ask); err != nil {
 		return earshot.Conversation{}, false, err
 	}
@@ -96,15 +96,15 @@ func (s *Store) CreateConversation(ctx context.Context, in earshot.Conversation,
 	return o.byName.Conversation, come == rule.OpenCreates, nil
 }
 
-// An opening is a call of CreateConversation with what it found.
-type opening struct {
+// A createCall is a call of CreateConversation with what it found.
+type createCall struct {
 	in            earshot.Conversation // what is stored of one that is created
 	key           string
 	byKey, byName Conversation
 }
 
 // ask queries by key, which counts in the whole workspace, and by name.
-func (o *opening) ask(a Asker) {
+func (o *createCall) ask(a Asker) {
 	id := o.in.ID
 	o.byKey = Conversation{ConversationRow: rule.NewConversationRow(id)}
 	if o.key != "" {
@@ -114,18 +114,18 @@ func (o *opening) ask(a Asker) {
 	o.byName.Ask(a, id, "")
 }
 
-func (o *opening) decide() (rule.Opening, error) {
-	return rule.Open(o.in.ID, o.key, o.byKey.Found, o.byName.Found, o.byName.Key)
+func (o *createCall) decide() (rule.Opening, error) {
+	return rule.DecideOpen(o.in.ID, o.key, o.byKey.Found, o.byName.Found, o.byName.Key)
 }
 
 // put creates the conversation, or gives the one that is there its key.
-func (o *opening) put(t *Tx, what rule.Opening) error {
+func (o *createCall) put(t *Tx, what rule.Opening) error {
 	id := o.in.ID
 	switch what {
 	case rule.OpenTakesKey:
-		t.Write(`UPDATE conversation SET idempotency_key = $6`+Named, Own(id, id.Name, o.key)...)
+		t.Write(`UPDATE conversation SET idempotency_key = $6`+Named, AgentParams(id, id.Name, o.key)...)
 	case rule.OpenCreates:
-		metadata, about, err := rule.Scrubbed{Metadata: o.in.Metadata, About: o.in.About}.Columns()
+		metadata, about, err := rule.ScrubbedValues{Metadata: o.in.Metadata, About: o.in.About}.Columns()
 		if err != nil {
 			return err
 		}
@@ -133,7 +133,7 @@ func (o *opening) put(t *Tx, what rule.Opening) error {
 		o.byName.Conversation = o.in
 		o.byName.Created, o.byName.Updated = now, now
 		t.Write(`INSERT INTO conversation (agent, platform, workspace, channel, `+rule.ConversationColumns+`)
-			VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, 0, $7, $8, $9, $9)`, Own(id, id.Name, o.key, metadata, about, int64(now))...)
+			VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, 0, $7, $8, $9, $9)`, AgentParams(id, id.Name, o.key, metadata, about, int64(now))...)
 	}
 	return nil
 }
@@ -166,7 +166,7 @@ func (s *Store) MergeMetadata(ctx context.Context, id earshot.ConversationID, pa
 			return err
 		}
 		c.Metadata, c.Updated = next, s.stamp()
-		t.Write(`UPDATE conversation SET metadata = $6, updated = $7`+Named, Own(id, id.Name, string(text), int64(c.Updated))...)
+		t.Write(`UPDATE conversation SET metadata = $6, updated = $7`+Named, AgentParams(id, id.Name, string(text), int64(c.Updated))...)
 		return nil
 	})
 	if err != nil {
@@ -181,19 +181,19 @@ func (s *Store) AdvanceCursor(ctx context.Context, id earshot.ConversationID, se
 	return s.engine.Apply(ctx, "advance cursor", func(ctx context.Context, t *Tx) error {
 		c, err := t.Locked(ctx, id)
 		if err == nil && seq > c.Cursor {
-			t.Write(`UPDATE conversation SET cursor = $6, updated = $7`+Named, Own(id, id.Name, seq, int64(s.stamp()))...)
+			t.Write(`UPDATE conversation SET cursor = $6, updated = $7`+Named, AgentParams(id, id.Name, seq, int64(s.stamp()))...)
 		}
 		return err
 	})
 }
 
 // PutScrubbed replaces what is said of a conversation, of which something was removed.
-func (t *Tx) PutScrubbed(id earshot.ConversationID, x rule.Scrubbed, now earshot.Time) error {
+func (t *Tx) PutScrubbed(id earshot.ConversationID, x rule.ScrubbedValues, now earshot.Time) error {
 	metadata, about, err := x.Columns()
 	if err != nil {
 		return err
 	}
-	t.Write(`UPDATE conversation SET metadata = $6, about = $7, updated = $8`+Named, Own(id, id.Name, metadata, about, int64(now))...)
+	t.Write(`UPDATE conversation SET metadata = $6, about = $7, updated = $8`+Named, AgentParams(id, id.Name, metadata, about, int64(now))...)
 	t.Erased()
 	return nil
 }
@@ -202,7 +202,7 @@ func (t *Tx) PutScrubbed(id earshot.ConversationID, x rule.Scrubbed, now earshot
 // counted, and ends them.
 func (t *Tx) EraseEpochs(id earshot.ConversationID, from, to int, now earshot.Time) {
 	for _, table := range []string{"session", "named"} {
-		t.Write(`DELETE FROM `+table+OfConversation+` AND epoch >= $6 AND epoch <= $7`, Own(id, id.Name, from, to)...)
+		t.Write(`DELETE FROM `+table+OfConversation+` AND epoch >= $6 AND epoch <= $7`, AgentParams(id, id.Name, from, to)...)
 	}
 	t.EraseTurnsOf(id, from, to)
 	t.endEpoch(id, to, now)
@@ -210,16 +210,16 @@ func (t *Tx) EraseEpochs(id earshot.ConversationID, from, to int, now earshot.Ti
 
 // endEpoch ends a conversation's epoch and those before it.
 func (t *Tx) endEpoch(id earshot.ConversationID, epoch int, now earshot.Time) {
-	t.Count(&t.Tally.Sessions, `UPDATE conversation SET epoch = $6 + 1, updated = $7`+Named+` AND epoch <= $6`, Own(id, id.Name, epoch, int64(now))...)
+	t.Count(&t.Tally.Sessions, `UPDATE conversation SET epoch = $6 + 1, updated = $7`+Named+` AND epoch <= $6`, AgentParams(id, id.Name, epoch, int64(now))...)
 }
 
 // hasRead records that a conversation's epoch holds the text of messages.
 func (t *Tx) hasRead(id earshot.ConversationID, epoch int, ids []earshot.MessageID) {
-	t.Rows(`reading (agent, platform, workspace, channel, conversation, epoch, message)`, Own(id, id.Name, epoch), column(ids))
+	t.Rows(`reading (agent, platform, workspace, channel, conversation, epoch, message)`, AgentParams(id, id.Name, epoch), idRows(ids))
 }
 
-// column returns ids as rows of one value.
-func column(ids []earshot.MessageID) [][]any {
+// idRows returns ids as rows of one value.
+func idRows(ids []earshot.MessageID) [][]any {
 	out := make([][]any, len(ids))
 	for i, id := range ids {
 		out[i] = []any{string(id)}

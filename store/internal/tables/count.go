@@ -9,7 +9,7 @@ import (
 
 // Count implements [earshot.Messages]: the stored counter minus the messages after
 // upTo, in one statement, so that both are read from one snapshot.
-func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Part, upTo earshot.Position) (earshot.Count, error) {
+func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.ChannelPart, upTo earshot.Position) (earshot.Count, error) {
 	scope, part, upTo = rule.Scope(scope), rule.Part(part), or(upTo, latest)
 	counter := `(SELECT replies FROM thread` + s.sql.MessagesIn + ` AND root = $4)`
 	switch {
@@ -26,7 +26,7 @@ func (s *Store) Count(ctx context.Context, scope earshot.Scope, part earshot.Par
 		a.Ask(`SELECT coalesce(`+counter+`, 0) - (SELECT count(*) FROM message`+where+` AND (time, id) > ($5, $6)),
 			coalesce((SELECT time FROM message`+where+` ORDER BY time, id LIMIT 1), 0),
 			coalesce((SELECT time FROM message`+where+` AND (time, id) <= ($5, $6) ORDER BY time DESC, id DESC LIMIT 1), 0)`,
-			append(of, int64(upTo.Time), string(upTo.ID)), One(new(bool), &out.Count, &out.From, &out.To))
+			append(of, int64(upTo.Time), string(upTo.ID)), ScanOne(new(bool), &out.Count, &out.From, &out.To))
 	})
 	if err != nil {
 		return earshot.Count{}, err

@@ -17,7 +17,7 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 		return earshot.Draft{}, err
 	}
 	id := d.Conversation
-	var out rule.Drafted
+	var out rule.StoredDraft
 	err = s.engine.Apply(ctx, "open a draft", func(ctx context.Context, t *Tx) error {
 		o := rule.DraftOpening{Now: s.stamp()}
 		var c Conversation
@@ -37,7 +37,7 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 			}
 			o.Replaced = &old
 		}
-		var ended *rule.Drafted
+		var ended *rule.StoredDraft
 		if out, ended, err = rule.OpenDraft(d, o); err != nil {
 			return err
 		}
@@ -46,11 +46,11 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 				return err
 			}
 		}
-		t.Ask(t.SQL.NextTurn, nil, One(new(bool), &out.ID))
+		t.Ask(t.SQL.NextTurn, nil, ScanOne(new(bool), &out.ID))
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
-		t.Rows(`draft_reading (platform, workspace, channel, draft, message)`, Args(id.Scope, int64(out.ID)), column(d.Prompt.Shows))
+		t.Rows(`draft_reading (platform, workspace, channel, draft, message)`, Args(id.Scope, int64(out.ID)), idRows(d.Prompt.Shows))
 		return t.putDraft(out)
 	})
 	if err != nil {
@@ -68,19 +68,19 @@ const ofAnchor = OfAgent + ` AND anchor = $5`
 func (t *Tx) askClaims(d earshot.Draft, not earshot.TurnID, now earshot.Time, c *rule.Claims) {
 	id := d.Conversation
 	*c = rule.Claims{}
-	t.Ask(`SELECT number FROM turn`+ofAnchor+` LIMIT 1`, Own(id, string(d.Anchor)), One(&c.Taken, new(int)))
+	t.Ask(`SELECT number FROM turn`+ofAnchor+` LIMIT 1`, AgentParams(id, string(d.Anchor)), ScanOne(&c.Taken, new(int)))
 	t.Ask(`SELECT id, state FROM queued_turn`+queuedFor+` ORDER BY again LIMIT 1`, Args(id.Scope, string(d.Anchor), string(id.Agent)), func(row Row) error {
 		c.Queued = &earshot.QueuedTurn{}
 		return row.Scan(&c.Queued.ID, &c.Queued.State)
 	})
-	t.Ask(`SELECT id, expires FROM draft`+ofAnchor+` AND state = 'open' AND id <> $6 AND expires >= $7 ORDER BY id DESC LIMIT 1`, Own(id, string(d.Anchor), int64(not), int64(now)), func(row Row) error {
+	t.Ask(`SELECT id, expires FROM draft`+ofAnchor+` AND state = 'open' AND id <> $6 AND expires >= $7 ORDER BY id DESC LIMIT 1`, AgentParams(id, string(d.Anchor), int64(not), int64(now)), func(row Row) error {
 		c.Held = &earshot.Draft{}
 		return row.Scan(&c.Held.ID, &c.Held.Expires)
 	})
 }
 
 // putDraft queues the row of a draft; it replaces the one with its id.
-func (t *Tx) putDraft(d rule.Drafted) error {
+func (t *Tx) putDraft(d rule.StoredDraft) error {
 	v, err := rule.DraftValues(d)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func scanDraft(row Row, d *rule.DraftRow) error {
 
 // Draft implements [earshot.Drafts].
 func (s *Store) Draft(ctx context.Context, id earshot.TurnID) (earshot.Draft, error) {
-	d, err := first(ctx, s.engine, "read a draft", `SELECT `+rule.DraftColumns+` FROM draft WHERE id = $1`, []any{int64(id)}, rule.NoDraft(id), scanDraft)
+	d, err := readFirst(ctx, s.engine, "read a draft", `SELECT `+rule.DraftColumns+` FROM draft WHERE id = $1`, []any{int64(id)}, rule.NoDraft(id), scanDraft)
 	if err != nil {
 		return earshot.Draft{}, err
 	}
@@ -113,7 +113,7 @@ const headColumns = `id, agent, platform, workspace, channel, conversation, anch
 
 // OpenDrafts implements [earshot.Drafts].
 func (s *Store) OpenDrafts(ctx context.Context, opener string, limit int) ([]earshot.Draft, error) {
-	return s.heads(ctx, ` WHERE opener = $1 AND state = 'open' ORDER BY id DESC LIMIT $2 + 0`, rule.Text(opener), bound(limit))
+	return s.heads(ctx, ` WHERE opener = $1 AND state = 'open' ORDER BY id DESC LIMIT $2 + 0`, rule.Text(opener), limitParam(limit))
 }
 
 // LastDraft implements [earshot.Drafts].
@@ -122,7 +122,7 @@ func (s *Store) LastDraft(ctx context.Context, of earshot.ConversationID, anchor
 	if posting {
 		which += ` AND state = 'open' AND posting <> 0`
 	}
-	found, err := s.heads(ctx, ofAnchor+which+` ORDER BY id DESC LIMIT 1`, Own(of, string(anchor), int64(not))...)
+	found, err := s.heads(ctx, ofAnchor+which+` ORDER BY id DESC LIMIT 1`, AgentParams(of, string(anchor), int64(not))...)
 	if err == nil && len(found) == 0 {
 		err = rule.NoDraft(0)
 	}
@@ -147,7 +147,7 @@ func (s *Store) RenewDraft(ctx context.Context, id earshot.TurnID, now, expires 
 	if err != nil {
 		return earshot.Draft{}, err
 	}
-	var out rule.Drafted
+	var out rule.StoredDraft
 	err = s.engine.Apply(ctx, "renew a draft", func(ctx context.Context, t *Tx) error {
 		if at.Expires < now {
 			t.Exclusive(at.Conversation.Scope) // as when one is opened
@@ -177,18 +177,18 @@ func (s *Store) RenewDraft(ctx context.Context, id earshot.TurnID, now, expires 
 }
 
 // draft returns one draft, which it locks, with the messages that it shows.
-func (t *Tx) draft(ctx context.Context, id earshot.TurnID) (rule.Drafted, error) {
+func (t *Tx) draft(ctx context.Context, id earshot.TurnID) (rule.StoredDraft, error) {
 	var found []rule.DraftRow
 	var shows []earshot.MessageID
 	t.Ask(`SELECT `+rule.DraftColumns+` FROM draft WHERE id = $1`+t.SQL.Lock, []any{int64(id)}, Gather(&found, scanDraft))
 	t.Ask(`SELECT message FROM draft_reading WHERE draft = $1 ORDER BY message`, []any{int64(id)}, Gather(&shows, Scan[earshot.MessageID]))
 	if err := t.Send(ctx); err != nil {
-		return rule.Drafted{}, err
+		return rule.StoredDraft{}, err
 	}
 	if len(found) == 0 {
-		return rule.Drafted{}, rule.NoDraft(id)
+		return rule.StoredDraft{}, rule.NoDraft(id)
 	}
-	d := found[0].Drafted
+	d := found[0].StoredDraft
 	d.Prompt.Shows = shows
 	return d, nil
 }
@@ -205,7 +205,7 @@ func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, turn earshot
 		return at, err
 	}
 	in := at.Conversation
-	var out rule.Drafted
+	var out rule.StoredDraft
 	err = s.engine.Apply(ctx, "commit a draft", func(ctx context.Context, t *Tx) error {
 		if len(messages) > 0 { // takes the channel's exclusive lock, which comes before the others
 			t.Exclusive(in.Scope)
@@ -237,10 +237,10 @@ func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, turn earshot
 
 // decideDraft loads a draft and what its commit depends on, locks its conversation,
 // and decides. There is nothing to commit where a draft is committed already.
-func (t *Tx) decideDraft(ctx context.Context, in earshot.ConversationID, id earshot.TurnID, turn earshot.Turn, now earshot.Time) (rule.Drafted, *rule.DraftCommit, error) {
+func (t *Tx) decideDraft(ctx context.Context, in earshot.ConversationID, id earshot.TurnID, turn earshot.Turn, now earshot.Time) (rule.StoredDraft, *rule.DraftCommit, error) {
 	c, err := t.Locked(ctx, in)
 	if err != nil {
-		return rule.Drafted{}, nil, err
+		return rule.StoredDraft{}, nil, err
 	}
 	d, err := t.draft(ctx, id)
 	if err != nil || d.State == earshot.DraftCommitted {
@@ -251,8 +251,8 @@ func (t *Tx) decideDraft(ctx context.Context, in earshot.ConversationID, id ears
 		return d, nil, err
 	}
 	t.askAnswered(in, e.Turn, &e.Answered)
-	t.Ask(`SELECT 1 FROM queued_turn`+queuedFor, Args(in.Scope, string(d.Anchor), string(in.Agent)), One(&e.Queued, new(int)))
-	t.Ask(`SELECT 1 FROM queued_turn`+busyIn, Args(in.Scope, in.Name, string(in.Agent)), One(&e.Busy, new(int)))
+	t.Ask(`SELECT 1 FROM queued_turn`+queuedFor, Args(in.Scope, string(d.Anchor), string(in.Agent)), ScanOne(&e.Queued, new(int)))
+	t.Ask(`SELECT 1 FROM queued_turn`+busyIn, Args(in.Scope, in.Name, string(in.Agent)), ScanOne(&e.Busy, new(int)))
 	if err := t.Send(ctx); err != nil {
 		return d, nil, err
 	}
@@ -271,13 +271,13 @@ func (t *Tx) commitDraft(c *rule.DraftCommit) error {
 	t.Write(`INSERT INTO queued_turn (agent, platform, workspace, channel, conversation, id, anchor, client, author, said,
 			state, why, tries, opened, updated, from_epoch, epoch, number, hash, began, input, again)`+t.SQL.OwnID+`
 		VALUES ($1, $2, $3, $4, $5, $6, $7, '', '', 0, $8, '', 0, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-		Own(id, id.Name, int64(q.ID), string(q.Anchor), string(q.State), int64(q.Opened), int64(q.Updated),
+		AgentParams(id, id.Name, int64(q.ID), string(q.Anchor), string(q.State), int64(q.Opened), int64(q.Updated),
 			q.From, q.Epoch, q.Number, q.Hash, string(q.Began), Blob(q.Input), q.Again)...)
 	return t.endDraft(c.Draft)
 }
 
 // endDraft queues what ends a draft.
-func (t *Tx) endDraft(d rule.Drafted) error {
+func (t *Tx) endDraft(d rule.StoredDraft) error {
 	t.Write(`DELETE FROM draft_reading WHERE draft = $1`, int64(d.ID))
 	t.Erased()
 	return t.putDraft(d)
@@ -285,7 +285,7 @@ func (t *Tx) endDraft(d rule.Drafted) error {
 
 // AbortDraft implements [earshot.Drafts].
 func (s *Store) AbortDraft(ctx context.Context, id earshot.TurnID) (earshot.Draft, error) {
-	var out rule.Drafted
+	var out rule.StoredDraft
 	err := s.engine.Apply(ctx, "abort a draft", func(ctx context.Context, t *Tx) error {
 		d, err := t.draft(ctx, id)
 		if err != nil {

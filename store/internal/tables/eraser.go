@@ -22,8 +22,8 @@ func (e Eraser) NextChannel(ctx context.Context, p earshot.Platform, w earshot.W
 	var other earshot.ChannelID // of a conversation without messages
 	more := false
 	at := Args(earshot.Scope{Platform: p, Workspace: w, Channel: after})
-	e.Ask(`SELECT id FROM channel WHERE platform = $1 AND workspace = $2 AND id > $3 ORDER BY id LIMIT 1`, at, One(&found, &id))
-	e.Ask(`SELECT channel FROM conversation WHERE platform = $1 AND workspace = $2 AND channel > $3 ORDER BY channel LIMIT 1`, at, One(&more, &other))
+	e.Ask(`SELECT id FROM channel WHERE platform = $1 AND workspace = $2 AND id > $3 ORDER BY id LIMIT 1`, at, ScanOne(&found, &id))
+	e.Ask(`SELECT channel FROM conversation WHERE platform = $1 AND workspace = $2 AND channel > $3 ORDER BY channel LIMIT 1`, at, ScanOne(&more, &other))
 	err = e.Send(ctx)
 	if more && (!found || other < id) {
 		id, found = other, true
@@ -33,7 +33,7 @@ func (e Eraser) NextChannel(ctx context.Context, p earshot.Platform, w earshot.W
 
 // Channel implements [rule.Eraser].
 func (e Eraser) Channel(ctx context.Context, s earshot.Scope) (c earshot.Channel, err error) {
-	e.Ask(`SELECT kind, name, purpose FROM channel`+OfChannel, Args(s), One(new(bool), &c.Kind, &c.Name, &c.Purpose))
+	e.Ask(`SELECT kind, name, purpose FROM channel`+OfChannel, Args(s), ScanOne(new(bool), &c.Kind, &c.Name, &c.Purpose))
 	err = e.Send(ctx)
 	return c, err
 }
@@ -41,7 +41,7 @@ func (e Eraser) Channel(ctx context.Context, s earshot.Scope) (c earshot.Channel
 // Author implements [rule.Eraser].
 func (e Eraser) Author(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, id earshot.AuthorID) (a earshot.Author, err error) {
 	e.Ask(`SELECT name, full_name FROM author WHERE platform = $1 AND workspace = $2 AND id = $3`,
-		[]any{string(p), string(w), string(id)}, One(new(bool), &a.Name, &a.FullName))
+		[]any{string(p), string(w), string(id)}, ScanOne(new(bool), &a.Name, &a.FullName))
 	err = e.Send(ctx)
 	return a, err
 }
@@ -51,16 +51,16 @@ func (e Eraser) DropConversation(ctx context.Context, s earshot.Scope) (bool, er
 	id := earshot.ConversationID{Scope: s}
 	found := false
 	e.Exclusive(s)
-	e.Ask(`SELECT agent, name FROM conversation`+In+` ORDER BY agent, name LIMIT 1`, Args(s), One(&found, &id.Agent, &id.Name))
+	e.Ask(`SELECT agent, name FROM conversation`+In+` ORDER BY agent, name LIMIT 1`, Args(s), ScanOne(&found, &id.Agent, &id.Name))
 	if err := e.Send(ctx); err != nil || !found {
 		return false, err
 	}
-	a := Own(id, id.Name)
+	a := AgentParams(id, id.Name)
 	e.Lock(`SELECT 1 FROM lease`+OfConversation, a...)
 	e.Lock(`SELECT 1 FROM conversation`+Named, a...)
 	e.Lock(`SELECT 1 FROM queued_turn`+OfConversation+` ORDER BY id`, a...)
 	var epochs int
-	e.Ask(`SELECT count(DISTINCT epoch) FROM turn`+OfConversation, a, One(new(bool), &epochs))
+	e.Ask(`SELECT count(DISTINCT epoch) FROM turn`+OfConversation, a, ScanOne(new(bool), &epochs))
 	e.RaiseErased(OfConversation, a...)
 	e.Write(`DELETE FROM draft_reading WHERE `+e.SQL.Among(`draft`, `SELECT id FROM draft`+OfConversation), a...)
 	e.Write(`DELETE FROM draft`+OfConversation, a...)
@@ -87,11 +87,11 @@ func (e Eraser) EndNamed(ctx context.Context, s earshot.Scope, author earshot.Au
 	id := earshot.ConversationID{Scope: s}
 	found, epoch := false, 0
 	e.Shared(s)
-	e.Ask(`SELECT agent, conversation, epoch FROM named`+In+` AND author = $4 LIMIT 1`, Args(s, string(author)), One(&found, &id.Agent, &id.Name, &epoch))
+	e.Ask(`SELECT agent, conversation, epoch FROM named`+In+` AND author = $4 LIMIT 1`, Args(s, string(author)), ScanOne(&found, &id.Agent, &id.Name, &epoch))
 	if err := e.Send(ctx); err != nil || !found {
 		return false, err
 	}
-	e.Lock(`SELECT 1 FROM conversation`+Named, Own(id, id.Name)...)
+	e.Lock(`SELECT 1 FROM conversation`+Named, AgentParams(id, id.Name)...)
 	e.EraseEpochs(id, epoch, epoch, e.now())
 	e.Erased()
 	return true, e.Send(ctx)
@@ -124,7 +124,7 @@ func (e Eraser) ScrubMetadata(ctx context.Context, s earshot.Scope, holds func(s
 		return "", false, err
 	}
 	for _, r := range rows {
-		have, err := rule.ReadScrubbed(r.metadata, r.about)
+		have, err := rule.ReadScrubbedValues(r.metadata, r.about)
 		if err != nil {
 			return "", false, err
 		}

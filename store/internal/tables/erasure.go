@@ -137,7 +137,7 @@ func (t *Tx) beginErasure(ctx context.Context, of earshot.ErasureOf) (rule.Erasu
 	if err != nil {
 		return x, err
 	}
-	t.Ask(`INSERT INTO erasure (`+rule.ErasureColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING id`, v, One(new(bool), &x.ID))
+	t.Ask(`INSERT INTO erasure (`+rule.ErasureColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING id`, v, ScanOne(new(bool), &x.ID))
 	if err := t.Send(ctx); err != nil || of.Before == 0 {
 		return x, err
 	}
@@ -148,7 +148,7 @@ func (t *Tx) beginErasure(ctx context.Context, of earshot.ErasureOf) (rule.Erasu
 
 // Erasure implements [earshot.Erasures].
 func (s *Store) Erasure(ctx context.Context, id earshot.ErasureID) (earshot.Erasure, error) {
-	x, err := first(ctx, s.engine, "read an erasure", `SELECT id, `+rule.ErasureColumns+` FROM erasure WHERE id = $1`, []any{int64(id)}, rule.NoErasure(id), scanErasure)
+	x, err := readFirst(ctx, s.engine, "read an erasure", `SELECT id, `+rule.ErasureColumns+` FROM erasure WHERE id = $1`, []any{int64(id)}, rule.NoErasure(id), scanErasure)
 	return x.Erasure, err
 }
 
@@ -158,7 +158,7 @@ func (s *Store) ErasureLog(ctx context.Context, open bool, limit int) ([]earshot
 	if open {
 		which = ` WHERE ended = 0`
 	}
-	found, err := List(ctx, s.engine, "list erasures", `SELECT id, `+rule.ErasureColumns+` FROM erasure`+which+` ORDER BY id DESC LIMIT $1 + 0`, []any{bound(limit)}, scanErasure)
+	found, err := List(ctx, s.engine, "list erasures", `SELECT id, `+rule.ErasureColumns+` FROM erasure`+which+` ORDER BY id DESC LIMIT $1 + 0`, []any{limitParam(limit)}, scanErasure)
 	var out []earshot.Erasure
 	for _, x := range found {
 		out = append(out, x.Erasure)

@@ -69,7 +69,7 @@ func (e Eraser) ScrubMessages(ctx context.Context, s earshot.Scope, id earshot.A
 	to := from + scrubbedMessages
 	var last int64
 	var ids []earshot.MessageID
-	e.Ask(`SELECT seq FROM channel`+OfChannel, Args(s), One(new(bool), &last))
+	e.Ask(`SELECT seq FROM channel`+OfChannel, Args(s), ScanOne(new(bool), &last))
 	e.Ask(`SELECT id FROM message`+e.SQL.BySeq+` AND `+e.SQL.NoIndex+`deleted = 0
 		AND (`+e.has(6)+`)`, Args(s, from, to, labelled, quoted), Gather(&ids, Scan[earshot.MessageID]))
 	if err := e.Send(ctx); err != nil {
@@ -154,7 +154,7 @@ func (e Eraser) ScrubEvents(ctx context.Context, s earshot.Scope, id earshot.Aut
 	var found []int64
 	n := 0
 	e.Shared(s)
-	has := rule.Tells(id)
+	has := rule.MentionsAuthor(id)
 	e.Ask(`SELECT message, id, raw FROM event`+e.SQL.MessagesIn+` AND (message, id) > ($4, $5) ORDER BY message, id LIMIT $6 + 0`,
 		Args(s, message, from, scrubbedRows), func(rows Row) error {
 			var raw []byte

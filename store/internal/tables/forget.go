@@ -17,22 +17,22 @@ type Forgetting struct {
 	scope    earshot.Scope
 	gone     []earshot.Message
 	now      earshot.Time
-	anchored []rule.Queued // unfinished turns that would answer one of them
-	readings []reading     // the epochs that have read one of them
-	drafted  []reading     // the conversations of open drafts that show one; no epochs
-	summed   []reading     // the conversations whose summary was made of one; no epochs
-	words    map[earshot.MessageID]rule.Words
+	anchored []rule.StoredTurn // unfinished turns that would answer one of them
+	readings []readingEpoch    // the epochs that have read one of them
+	drafted  []readingEpoch    // the conversations of open drafts that show one; no epochs
+	summed   []readingEpoch    // the conversations whose summary was made of one; no epochs
+	words    map[earshot.MessageID]rule.QuotableWords
 	quoting  rule.Quoting // replies that quote one of them
 }
 
-// A reading is an epoch of a conversation that holds a message's text.
-type reading struct {
+// A readingEpoch is an epoch of a conversation that holds a message's text.
+type readingEpoch struct {
 	message earshot.MessageID
 	id      earshot.ConversationID
 	epoch   int
 }
 
-func compareReadings(a, b reading) int {
+func compareReadings(a, b readingEpoch) int {
 	return cmp.Or(compareIDs(a.id, b.id), cmp.Compare(a.message, b.message), cmp.Compare(a.epoch, b.epoch))
 }
 
@@ -76,7 +76,7 @@ func (e *Forgetting) load(ctx context.Context, t *Tx, b *rule.Batch) error {
 	for _, m := range past {
 		revisions[m.ID] = append(revisions[m.ID], m)
 	}
-	e.words = map[earshot.MessageID]rule.Words{}
+	e.words = map[earshot.MessageID]rule.QuotableWords{}
 	for _, r := range slices.Concat(e.readings, e.drafted, e.summed) {
 		if _, known := e.words[r.message]; !known {
 			e.words[r.message] = b.Words(r.message, revisions[r.message])
@@ -89,8 +89,8 @@ func (e *Forgetting) load(ctx context.Context, t *Tx, b *rule.Batch) error {
 // summaries that were made of one.
 func (e *Forgetting) askReaders(t *Tx) {
 	a := Args(e.scope, t.list(e.ids()))
-	ask := func(out *[]reading, query string) {
-		t.Ask(query, a, Gather(out, func(row Row, r *reading) error {
+	ask := func(out *[]readingEpoch, query string) {
+		t.Ask(query, a, Gather(out, func(row Row, r *readingEpoch) error {
 			r.id.Scope = e.scope
 			return row.Scan(&r.message, &r.id.Agent, &r.id.Name, &r.epoch)
 		}))
@@ -166,7 +166,7 @@ func (e *Forgetting) drop(ctx context.Context, t *Tx) error {
 	if len(e.anchored) == 0 {
 		return nil
 	}
-	slices.SortFunc(e.anchored, func(a, b rule.Queued) int {
+	slices.SortFunc(e.anchored, func(a, b rule.StoredTurn) int {
 		return cmp.Or(compareIDs(a.Conversation, b.Conversation), cmp.Compare(a.ID, b.ID))
 	})
 	ids := make([]earshot.ConversationID, len(e.anchored))
@@ -198,7 +198,7 @@ func (e *Forgetting) drop(ctx context.Context, t *Tx) error {
 // summaries that were made of one, with the epochs that may have read the summaries.
 func (e *Forgetting) conversations(ctx context.Context, t *Tx) error {
 	var ids []earshot.ConversationID
-	for _, list := range []*[]reading{&e.readings, &e.drafted, &e.summed} {
+	for _, list := range []*[]readingEpoch{&e.readings, &e.drafted, &e.summed} {
 		slices.SortFunc(*list, compareReadings)
 		*list = slices.Compact(*list)
 		for _, r := range *list {
@@ -210,9 +210,9 @@ func (e *Forgetting) conversations(ctx context.Context, t *Tx) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	stored := make(map[earshot.ConversationID]*rule.Summed, len(ids))
+	stored := make(map[earshot.ConversationID]*rule.SummaryState, len(ids))
 	for _, id := range ids {
-		stored[id] = &rule.Summed{}
+		stored[id] = &rule.SummaryState{}
 		t.AskSummed(id, stored[id])
 	}
 	if err := t.Send(ctx); err != nil {
@@ -256,7 +256,7 @@ func (e *Forgetting) unquote(ctx context.Context, t *Tx, message earshot.Message
 	if err := t.Send(ctx); err != nil || !c.Found {
 		return err
 	}
-	said := rule.Scrubbed{Metadata: c.Metadata, About: c.About}
+	said := rule.ScrubbedValues{Metadata: c.Metadata, About: c.About}
 	if next, less := said.Without(func(v string) bool { return len(words.In(v)) > 0 }); less {
 		return t.PutScrubbed(id, next, e.now)
 	}
@@ -274,7 +274,7 @@ func (e *Forgetting) quotes(ctx context.Context, t *Tx, message earshot.MessageI
 		return err
 	}
 	var replies, shown []earshot.MessageID
-	a := Own(id, id.Name, from, to)
+	a := AgentParams(id, id.Name, from, to)
 	t.Ask(`SELECT `+rule.TurnColumns+` FROM turn`+OfConversation+` AND epoch >= $6 AND epoch <= $7`, a, func(rows Row) error {
 		var turn earshot.Turn
 		err := rule.ScanTurn(rows.Scan, &turn)
@@ -313,8 +313,8 @@ func (e *Forgetting) quotes(ctx context.Context, t *Tx, message earshot.MessageI
 // EraseTurnsOf erases the text of the turns of a conversation's epochs, both ends
 // counted, and that of the conversation's drafts, which may have read the same.
 func (t *Tx) EraseTurnsOf(id earshot.ConversationID, from, to int) {
-	t.eraseDrafts(`SELECT id FROM draft`+OfConversation, Own(id, id.Name)...)
-	a := Own(id, id.Name, from, to)
+	t.eraseDrafts(`SELECT id FROM draft`+OfConversation, AgentParams(id, id.Name)...)
+	a := AgentParams(id, id.Name, from, to)
 	const epochs = OfConversation + ` AND epoch >= $6 AND epoch <= $7`
 	t.Ask(`SELECT count(*) FROM queued_turn q`+epochs+` AND (input <> `+t.SQL.NoBytes+` OR EXISTS (SELECT 1 FROM journal WHERE turn = q.id AND erased = 0)
 		OR NOT `+rule.BegunSQL+` AND EXISTS (SELECT 1 FROM outbox o WHERE o.turn = q.id AND text <> ''))`, a, func(row Row) error {
@@ -355,6 +355,6 @@ func (t *Tx) eraseDrafts(which string, a ...any) {
 // it is.
 func (t *Tx) askDeleted(s earshot.Scope, ids []earshot.MessageID, gone *bool) {
 	if len(ids) > 0 {
-		t.Ask(`SELECT 1 FROM message`+t.SQL.MessagesIn+` AND `+t.SQL.Any(`id`, 4)+` AND `+t.SQL.NoIndex+`deleted = 1 LIMIT 1`, Args(s, t.list(ids)), One(gone, new(int)))
+		t.Ask(`SELECT 1 FROM message`+t.SQL.MessagesIn+` AND `+t.SQL.Any(`id`, 4)+` AND `+t.SQL.NoIndex+`deleted = 1 LIMIT 1`, Args(s, t.list(ids)), ScanOne(gone, new(int)))
 	}
 }

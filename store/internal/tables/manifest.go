@@ -54,7 +54,7 @@ func (s *Store) Session(ctx context.Context, id earshot.ConversationID) ([]earsh
 }
 
 func askSession(a Asker, id earshot.ConversationID, which string, out *[]earshot.SessionEntry, more ...any) {
-	a.Ask(`SELECT role, text, more FROM session`+OfConversation+` AND `+which+` ORDER BY epoch, turn, n`, Own(id, append([]any{id.Name}, more...)...),
+	a.Ask(`SELECT role, text, more FROM session`+OfConversation+` AND `+which+` ORDER BY epoch, turn, n`, AgentParams(id, append([]any{id.Name}, more...)...),
 		Gather(out, func(row Row, e *earshot.SessionEntry) error {
 			var more string
 			if err := row.Scan(&e.Role, &e.Text, &more); err != nil {
@@ -76,29 +76,29 @@ func (s *Store) Manifest(ctx context.Context, id earshot.ConversationID) (earsho
 
 // A manifest is a manifest as it was read, with the turn of each row.
 type manifest struct {
-	shown    []shown
-	attached []earshot.Attached
+	shown    []shownRow
+	attached []earshot.AttachedFile
 	names    []name
 }
 
-type shown struct {
-	earshot.Shown
+type shownRow struct {
+	earshot.ShownRevision
 	turn int
 }
 
 type name struct {
-	earshot.Named
+	earshot.SessionName
 	turn int
 }
 
 func (m *manifest) ask(a Asker, id earshot.ConversationID, which string, more ...any) {
 	*m = manifest{}
-	at := Own(id, append([]any{id.Name}, more...)...)
+	at := AgentParams(id, append([]any{id.Name}, more...)...)
 	const order = ` ORDER BY epoch, turn, n`
 	a.Ask(`SELECT turn, message, revision FROM manifest`+OfConversation+` AND `+which+order, at,
-		Gather(&m.shown, func(row Row, x *shown) error { return row.Scan(&x.turn, &x.ID, &x.Revision) }))
+		Gather(&m.shown, func(row Row, x *shownRow) error { return row.Scan(&x.turn, &x.ID, &x.Revision) }))
 	a.Ask(`SELECT turn, artifact, sha256, tokens FROM attachment`+OfConversation+` AND `+which+order, at,
-		Gather(&m.attached, func(row Row, x *earshot.Attached) error { return row.Scan(&x.Turn, &x.ID, &x.SHA256, &x.Tokens) }))
+		Gather(&m.attached, func(row Row, x *earshot.AttachedFile) error { return row.Scan(&x.Turn, &x.ID, &x.SHA256, &x.Tokens) }))
 	a.Ask(`SELECT turn, author, name FROM named`+OfConversation+` AND `+which+order, at,
 		Gather(&m.names, func(row Row, x *name) error { return row.Scan(&x.turn, &x.ID, &x.Name) }))
 }
@@ -106,10 +106,10 @@ func (m *manifest) ask(a Asker, id earshot.ConversationID, which string, more ..
 func (m *manifest) whole() earshot.Manifest {
 	out := earshot.Manifest{Attached: m.attached}
 	for _, x := range m.shown {
-		out.Shown = append(out.Shown, x.Shown)
+		out.Shown = append(out.Shown, x.ShownRevision)
 	}
 	for _, x := range m.names {
-		out.Names = append(out.Names, x.Named)
+		out.Names = append(out.Names, x.SessionName)
 	}
 	out.Names = rule.Names(out.Names)
 	return out
@@ -120,7 +120,7 @@ func (m *manifest) share(turns []earshot.Turn) {
 	at := func(number int) *earshot.Turn { return &turns[number-turns[0].Number] }
 	for _, x := range m.shown {
 		t := at(x.turn)
-		t.Shown = append(t.Shown, x.Shown)
+		t.Shown = append(t.Shown, x.ShownRevision)
 	}
 	for _, x := range m.attached {
 		t := at(x.Turn)
@@ -128,6 +128,6 @@ func (m *manifest) share(turns []earshot.Turn) {
 	}
 	for _, x := range m.names {
 		t := at(x.turn)
-		t.Names = append(t.Names, x.Named)
+		t.Names = append(t.Names, x.SessionName)
 	}
 }

@@ -8,16 +8,16 @@ import (
 )
 
 // Record implements [earshot.Messages].
-func (s *Store) Record(ctx context.Context, scope earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+func (s *Store) Record(ctx context.Context, scope earshot.Scope, list ...earshot.Message) ([]earshot.RecordResult, error) {
 	return s.recordAs(ctx, scope, rule.Prepare, list)
 }
 
 // Tell implements [earshot.Messages].
-func (s *Store) Tell(ctx context.Context, scope earshot.Scope, list ...earshot.Message) ([]earshot.Recorded, error) {
+func (s *Store) Tell(ctx context.Context, scope earshot.Scope, list ...earshot.Message) ([]earshot.RecordResult, error) {
 	return s.recordAs(ctx, scope, rule.PrepareTold, list)
 }
 
-func (s *Store) recordAs(ctx context.Context, scope earshot.Scope, prepare func(context.Context, []earshot.Message) ([]rule.Message, error), list []earshot.Message) ([]earshot.Recorded, error) {
+func (s *Store) recordAs(ctx context.Context, scope earshot.Scope, prepare func(context.Context, []earshot.Message) ([]rule.Message, error), list []earshot.Message) ([]earshot.RecordResult, error) {
 	scope, err := rule.CheckScope(scope)
 	if err != nil {
 		return nil, err

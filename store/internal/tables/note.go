@@ -19,7 +19,7 @@ func (s *Store) PutNote(ctx context.Context, n earshot.Note) error {
 // Notes implements [earshot.Notes].
 func (s *Store) Notes(ctx context.Context, prefix string, limit int) ([]earshot.Note, error) {
 	return List(ctx, s.engine, "list notes", `SELECT key, data FROM note WHERE key >= $1 AND key < $2 ORDER BY key LIMIT $3`,
-		[]any{prefix, rule.NotesEnd(prefix), bound(limit)},
+		[]any{prefix, rule.NotesEnd(prefix), limitParam(limit)},
 		func(row Row, n *earshot.Note) error { return row.Scan(&n.Key, &n.Data) })
 }
 

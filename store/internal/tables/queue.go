@@ -13,11 +13,11 @@ import (
 const queuedFor = In + ` AND anchor = $4 AND agent = $5`
 
 // scanQueued reads a row of rule.QueuedColumns.
-func scanQueued(row Row, q *rule.Queued) error { return row.Scan(rule.QueuedFields(q)...) }
+func scanQueued(row Row, q *rule.StoredTurn) error { return row.Scan(rule.QueuedFields(q)...) }
 
 // ScanTurn reads a row of rule.QueuedColumns, as callers see it.
 func ScanTurn(row Row, out *earshot.QueuedTurn) error {
-	var q rule.Queued
+	var q rule.StoredTurn
 	err := scanQueued(row, &q)
 	*out = q.Export()
 	return err
@@ -25,7 +25,7 @@ func ScanTurn(row Row, out *earshot.QueuedTurn) error {
 
 // scanWhole reads a row of rule.QueuedColumns with the input.
 func scanWhole(row Row, out *earshot.QueuedTurn) error {
-	var q rule.Queued
+	var q rule.StoredTurn
 	err := row.Scan(append(rule.QueuedFields(&q), &q.Input)...)
 	*out = q.Export()
 	return err
@@ -40,7 +40,7 @@ func (t *Tx) putResume(p earshot.Platform, r *earshot.Resume) {
 // Resume implements [earshot.Queue].
 func (s *Store) Resume(ctx context.Context, p earshot.Platform, key string) ([]byte, error) {
 	key = rule.Text(key)
-	return first(ctx, s.engine, "read a resume state", `SELECT state FROM resume WHERE platform = $1 AND key = $2`, []any{string(rule.ID(p)), key},
+	return readFirst(ctx, s.engine, "read a resume state", `SELECT state FROM resume WHERE platform = $1 AND key = $2`, []any{string(rule.ID(p)), key},
 		rule.NoResume(key), Scan[[]byte])
 }
 
@@ -57,7 +57,7 @@ func (s *Store) Events(ctx context.Context, scope earshot.Scope, id earshot.Mess
 
 // QueuedTurn implements [earshot.Queue].
 func (s *Store) QueuedTurn(ctx context.Context, id earshot.TurnID) (earshot.QueuedTurn, error) {
-	return first(ctx, s.engine, "read a turn", `SELECT `+rule.QueuedColumns+`, input FROM queued_turn WHERE id = $1`, []any{int64(id)}, rule.NoTurn(id), scanWhole)
+	return readFirst(ctx, s.engine, "read a turn", `SELECT `+rule.QueuedColumns+`, input FROM queued_turn WHERE id = $1`, []any{int64(id)}, rule.NoTurn(id), scanWhole)
 }
 
 // Depth implements [earshot.Queue].

@@ -8,19 +8,19 @@ import (
 )
 
 // Accept implements [earshot.Queue].
-func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.Accepted, error) {
+func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event, ask *earshot.ConversationID) (earshot.AcceptResult, error) {
 	scope, e, id, err := rule.CheckAccept(scope, e, ask)
 	if err != nil {
-		return earshot.Accepted{}, err
+		return earshot.AcceptResult{}, err
 	}
 	prepared, err := rule.Prepare(ctx, []earshot.Message{e.Message})
 	if err != nil {
-		return earshot.Accepted{}, err
+		return earshot.AcceptResult{}, err
 	}
 	e.Message = prepared[0].Message
-	var out earshot.Accepted
+	var out earshot.AcceptResult
 	err = s.engine.Apply(ctx, "accept", func(ctx context.Context, t *Tx) error {
-		h := rule.Heard{Event: e, Asked: ask != nil, ID: id, Now: s.stamp()}
+		h := rule.AcceptState{Event: e, Asked: ask != nil, ID: id, Now: s.stamp()}
 		b, err := t.Batch(ctx, scope, prepared, func() { t.askHeard(scope, &h) })
 		if err != nil {
 			return err
@@ -35,7 +35,7 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 		if h.Known {
 			h.Record.Seq = b.Seq(e.Message.ID)
 		}
-		a := rule.Accept(h)
+		a := rule.DecideAccept(h)
 		out = a.Accepted
 		if a.Event != nil {
 			t.putEvent(scope, *a.Event)
@@ -49,26 +49,26 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 		return nil
 	})
 	if err != nil {
-		return earshot.Accepted{}, err
+		return earshot.AcceptResult{}, err
 	}
 	return out, nil
 }
 
 // askHeard queries what Accept depends on.
-func (t *Tx) askHeard(scope earshot.Scope, h *rule.Heard) {
+func (t *Tx) askHeard(scope earshot.Scope, h *rule.AcceptState) {
 	m := h.Event.Message
 	if h.Event.Delivery != "" {
-		t.Ask(`SELECT 1 FROM event`+t.SQL.MessagesIn+` AND delivery = $4 AND delivery <> ''`, Args(scope, h.Event.Delivery), One(&h.Known, new(int)))
+		t.Ask(`SELECT 1 FROM event`+t.SQL.MessagesIn+` AND delivery = $4 AND delivery <> ''`, Args(scope, h.Event.Delivery), ScanOne(&h.Known, new(int)))
 	}
 	t.askDeleted(scope, rule.Quotes(m), &h.Quoted)
 	if !h.Asked {
 		return
 	}
-	t.Ask(`SELECT id FROM queued_turn`+queuedFor, Args(scope, string(m.ID), string(h.ID.Agent)), One(new(bool), &h.Turn))
+	t.Ask(`SELECT id FROM queued_turn`+queuedFor, Args(scope, string(m.ID), string(h.ID.Agent)), ScanOne(new(bool), &h.Turn))
 	if h.Event.Client != "" {
 		t.Ask(`SELECT 1 FROM queued_turn`+OfAgent+` AND client = $5 AND client <> '' AND author = $6 AND said >= $7 AND said <= $8 LIMIT 1`,
-			Own(h.ID, h.Event.Client, string(m.Author.ID), int64(m.Time-rule.ClientWindow), int64(m.Time+rule.ClientWindow)),
-			One(&h.Twice, new(int)))
+			AgentParams(h.ID, h.Event.Client, string(m.Author.ID), int64(m.Time-rule.ClientWindow), int64(m.Time+rule.ClientWindow)),
+			ScanOne(&h.Twice, new(int)))
 	}
 }
 
@@ -80,14 +80,14 @@ func (t *Tx) putEvent(scope earshot.Scope, e earshot.Event) {
 
 // enqueue opens a turn, which becomes the next of its conversation if none is; Send
 // sets turn to its id.
-func (t *Tx) enqueue(q rule.Queued, e earshot.Event, turn *earshot.TurnID) {
+func (t *Tx) enqueue(q rule.StoredTurn, e earshot.Event, turn *earshot.TurnID) {
 	id := q.Conversation
 	t.CreateBare(id, q.Updated)
 	t.Ask(`INSERT INTO queued_turn (id, agent, platform, workspace, channel, conversation, anchor, client, author, said,
 			state, why, tries, opened, updated, from_epoch, epoch, number, hash, input)`+t.SQL.OwnID+`
 		VALUES ((`+t.SQL.NextTurn+`), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, `+t.SQL.NoBytes+`) RETURNING id`,
-		Own(id, id.Name, string(q.Anchor), e.Client, string(e.Message.Author.ID), int64(e.Message.Time),
-			string(q.State), q.Why, q.Tries, int64(q.Opened), int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash), One(new(bool), turn))
+		AgentParams(id, id.Name, string(q.Anchor), e.Client, string(e.Message.Author.ID), int64(e.Message.Time),
+			string(q.State), q.Why, q.Tries, int64(q.Opened), int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash), ScanOne(new(bool), turn))
 	t.Write(`INSERT INTO lease (agent, platform, workspace, channel, conversation, owner, fence, until, next)
 		SELECT agent, platform, workspace, channel, conversation, '', 0, 0, id FROM queued_turn`+queuedFor+`
 		ON CONFLICT (agent, platform, workspace, channel, conversation) DO UPDATE SET next = excluded.next WHERE lease.next = 0`,

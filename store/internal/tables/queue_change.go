@@ -7,8 +7,8 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// A leased is a turn with its lease and its conversation.
-type leased struct {
+// A leasedTurn is a turn with its lease and its conversation.
+type leasedTurn struct {
 	rule.LeasedTurn
 	conversation Conversation
 }
@@ -23,14 +23,14 @@ func (s *Store) under(ctx context.Context, what string, l earshot.Lease, id ears
 // underLease is the transaction of under.
 func underLease(l earshot.Lease, id earshot.TurnID, more func(*Tx), decide func(rule.LeasedTurn) (rule.Change, error)) func(context.Context, *Tx) error {
 	return func(ctx context.Context, t *Tx) error {
-		return t.under(ctx, l, id, more, func(h leased) (rule.Change, error) { return decide(h.LeasedTurn) })
+		return t.under(ctx, l, id, more, func(h leasedTurn) (rule.Change, error) { return decide(h.LeasedTurn) })
 	}
 }
 
 // under is Store.under within a transaction. Its locks keep others from claiming the
 // lease, and from deleting messages of the channel, until the transaction ends.
-func (t *Tx) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, more func(*Tx), decide func(leased) (rule.Change, error)) error {
-	h := leased{LeasedTurn: rule.LeasedTurn{Lease: rule.Lease(l), ID: id, Now: t.now()}}
+func (t *Tx) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, more func(*Tx), decide func(leasedTurn) (rule.Change, error)) error {
+	h := leasedTurn{LeasedTurn: rule.LeasedTurn{Lease: rule.Lease(l), ID: id, Now: t.now()}}
 	in := h.Lease.Conversation
 	t.Shared(in.Scope)
 	t.askLease(in, &h.Stored)
@@ -51,13 +51,13 @@ func (t *Tx) under(ctx context.Context, l earshot.Lease, id earshot.TurnID, more
 }
 
 // askQueued queries one turn, without its input. q stays zero when there is none.
-func askQueued(a Asker, id earshot.TurnID, q *rule.Queued) {
-	*q = rule.Queued{}
+func askQueued(a Asker, id earshot.TurnID, q *rule.StoredTurn) {
+	*q = rule.StoredTurn{}
 	a.Ask(`SELECT `+rule.QueuedColumns+` FROM queued_turn WHERE id = $1`, []any{int64(id)}, func(row Row) error { return scanQueued(row, q) })
 }
 
 // Change queues the writes of c, which is about the turn of. Its lease is locked.
-func (t *Tx) Change(of rule.Queued, c rule.Change, now earshot.Time) error {
+func (t *Tx) Change(of rule.StoredTurn, c rule.Change, now earshot.Time) error {
 	id := of.Conversation
 	if c.EmptyJournal {
 		t.Write(`DELETE FROM journal WHERE turn = $1`, int64(of.ID))
@@ -87,7 +87,7 @@ func (t *Tx) Change(of rule.Queued, c rule.Change, now earshot.Time) error {
 	t.putTurns(c)
 	if c.Unmerge != 0 {
 		t.Write(`UPDATE queued_turn SET `+rule.UnmergeSQL+`, updated = $6`+OfConversation+` AND `+t.SQL.NoIndex+rule.UnmergedSQL+` AND why = $7`,
-			Own(id, id.Name, int64(now), rule.AnsweredWith(c.Unmerge))...)
+			AgentParams(id, id.Name, int64(now), rule.AnsweredWith(c.Unmerge))...)
 	}
 	if c.Erase {
 		t.EraseTurn(of.ID)

@@ -27,37 +27,37 @@ func (s *Store) Finish(ctx context.Context, l earshot.Lease, id earshot.TurnID, 
 			for i, x := range e.Confirmed {
 				t.askPost(in.Scope, x.Key, &e.Confirmed[i].Stored)
 			}
-		}, func(h leased) (rule.Change, error) {
+		}, func(h leasedTurn) (rule.Change, error) {
 			e.Answered.Conversation, e.Answered.Turns, e.Answered.Weight = h.conversation.Conversation, h.conversation.Turns, h.conversation.Weight
-			return rule.Finish(h.LeasedTurn, e)
+			return rule.DecideFinish(h.LeasedTurn, e)
 		})
 	})
 }
 
 // Merge implements [earshot.Queue].
 func (s *Store) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID, turns ...earshot.TurnID) error {
-	var others []rule.Queued
+	var others []rule.StoredTurn
 	var unfinished []earshot.QueuedTurn
 	return s.under(ctx, "merge turns", l, into, func(t *Tx) {
 		unfinished = nil
 		t.askUnfinished(rule.Lease(l).Conversation, &unfinished)
-		others = make([]rule.Queued, len(turns))
+		others = make([]rule.StoredTurn, len(turns))
 		for i, id := range turns {
 			askQueued(t, id, &others[i])
 		}
-	}, func(h rule.LeasedTurn) (rule.Change, error) { return rule.Merge(h, turns, others, unfinished) })
+	}, func(h rule.LeasedTurn) (rule.Change, error) { return rule.DecideMerge(h, turns, others, unfinished) })
 }
 
 // Reopen implements [earshot.Queue].
 func (s *Store) Reopen(ctx context.Context, id earshot.TurnID) error {
 	var unfinished []earshot.QueuedTurn
 	gone := false
-	return s.operate(ctx, "reopen a turn", id, func(t *Tx, at rule.Queued) {
+	return s.operate(ctx, "reopen a turn", id, func(t *Tx, at rule.StoredTurn) {
 		gone, unfinished = false, nil
 		t.askDeleted(at.Conversation.Scope, []earshot.MessageID{at.Anchor}, &gone)
 		t.askUnfinished(at.Conversation, &unfinished)
-	}, func(q rule.Queued, now earshot.Time) (rule.Change, error) {
-		return rule.Reopen(q, gone, unfinished, now)
+	}, func(q rule.StoredTurn, now earshot.Time) (rule.Change, error) {
+		return rule.DecideReopen(q, gone, unfinished, now)
 	})
 }
 
@@ -67,15 +67,15 @@ func (s *Store) Discard(ctx context.Context, id earshot.TurnID, why string) erro
 	if err != nil {
 		return err
 	}
-	return s.operate(ctx, "discard a turn", id, func(*Tx, rule.Queued) {},
-		func(q rule.Queued, now earshot.Time) (rule.Change, error) { return rule.Discard(q, why, now) })
+	return s.operate(ctx, "discard a turn", id, func(*Tx, rule.StoredTurn) {},
+		func(q rule.StoredTurn, now earshot.Time) (rule.Change, error) { return rule.DecideDiscard(q, why, now) })
 }
 
 // operate changes a turn that nobody has a lease for. The queries that more queues are
 // sent along; at is the turn as it was, for its conversation and anchor, which never
 // change.
-func (s *Store) operate(ctx context.Context, what string, id earshot.TurnID, more func(t *Tx, at rule.Queued), decide func(rule.Queued, earshot.Time) (rule.Change, error)) error {
-	var at rule.Queued
+func (s *Store) operate(ctx context.Context, what string, id earshot.TurnID, more func(t *Tx, at rule.StoredTurn), decide func(rule.StoredTurn, earshot.Time) (rule.Change, error)) error {
+	var at rule.StoredTurn
 	if err := s.engine.Read(ctx, what, func(a Asker) { askQueued(a, id, &at) }); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (s *Store) operate(ctx context.Context, what string, id earshot.TurnID, mor
 		return rule.NoTurn(id)
 	}
 	return s.engine.Apply(ctx, what, func(ctx context.Context, t *Tx) error {
-		var q rule.Queued
+		var q rule.StoredTurn
 		t.Shared(at.Conversation.Scope)
 		t.LockLeases(at.Conversation) // of two operators one comes first
 		askQueued(t, id, &q)

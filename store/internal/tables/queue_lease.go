@@ -19,7 +19,7 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 	const claimable = `SELECT platform, workspace, channel, conversation, owner, fence, next FROM lease
 		WHERE agent = $1 AND next > 0 AND (until <= $2 OR until > $3) ORDER BY next LIMIT 1` // see rule.StoredLease.Claimable
 	const what = "claim a conversation"
-	at := []any{string(agent), int64(now), int64(rule.Misdated(now, hold))}
+	at := []any{string(agent), int64(now), int64(rule.MisdatedBound(now, hold))}
 	if idle, err := s.engine.Idle(ctx, claimable, at); err != nil || idle {
 		return earshot.Lease{}, nil, idleOr(err, what, rule.NoClaim())
 	}
@@ -30,7 +30,7 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 		id = earshot.ConversationID{Agent: agent}
 		c := &id.Scope
 		found := false
-		t.Ask(claimable+t.SQL.Skip, at, One(&found, &c.Platform, &c.Workspace, &c.Channel, &id.Name, &have.Owner, &have.Fence, &have.Lowest))
+		t.Ask(claimable+t.SQL.Skip, at, ScanOne(&found, &c.Platform, &c.Workspace, &c.Channel, &id.Name, &have.Owner, &have.Fence, &have.Lowest))
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
@@ -53,25 +53,25 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 
 // setLease gives the lease of a conversation to its new owner.
 func (t *Tx) setLease(id earshot.ConversationID, x rule.StoredLease) {
-	t.Write(`UPDATE lease SET owner = $6, fence = $7, until = $8`+OfConversation, Own(id, id.Name, x.Owner, x.Fence, int64(x.Until))...)
+	t.Write(`UPDATE lease SET owner = $6, fence = $7, until = $8`+OfConversation, AgentParams(id, id.Name, x.Owner, x.Fence, int64(x.Until))...)
 }
 
 // askUnfinished queries a conversation's unfinished turns, in order.
 func (t *Tx) askUnfinished(id earshot.ConversationID, out *[]earshot.QueuedTurn) {
-	t.Ask(`SELECT `+rule.QueuedColumns+`, input FROM queued_turn`+OfConversation+` AND `+rule.UnfinishedSQL+` ORDER BY id`, Own(id, id.Name), Gather(out, scanWhole))
+	t.Ask(`SELECT `+rule.QueuedColumns+`, input FROM queued_turn`+OfConversation+` AND `+rule.UnfinishedSQL+` ORDER BY id`, AgentParams(id, id.Name), Gather(out, scanWhole))
 }
 
 // advance updates next, the lowest unfinished turn of a conversation.
 func (t *Tx) advance(id earshot.ConversationID) {
 	t.Write(`UPDATE lease SET next = coalesce((SELECT min(id) FROM queued_turn`+OfConversation+` AND `+rule.UnfinishedSQL+`), 0)`+OfConversation,
-		Own(id, id.Name)...)
+		AgentParams(id, id.Name)...)
 }
 
 // askLease queries a conversation's lease and locks it. x stays zero when there is
 // none.
 func (t *Tx) askLease(id earshot.ConversationID, x *rule.StoredLease) {
 	*x = rule.StoredLease{}
-	t.Ask(`SELECT owner, fence, until, next FROM lease`+OfConversation+t.SQL.Lock, Own(id, id.Name),
+	t.Ask(`SELECT owner, fence, until, next FROM lease`+OfConversation+t.SQL.Lock, AgentParams(id, id.Name),
 		func(row Row) error { return row.Scan(&x.Owner, &x.Fence, &x.Until, &x.Lowest) })
 }
 
@@ -87,7 +87,7 @@ func (s *Store) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, ho
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
-		have, err := rule.Renew(have, lease, now, hold)
+		have, err := rule.DecideRenew(have, lease, now, hold)
 		if err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (s *Store) Renew(ctx context.Context, l earshot.Lease, now earshot.Time, ho
 		return nil
 	})
 	if err == nil {
-		l.Until = rule.Until(now, hold)
+		l.Until = rule.LeaseEnd(now, hold)
 	}
 	return l, err
 }
@@ -109,12 +109,12 @@ func (s *Store) Release(ctx context.Context, l earshot.Lease, notBefore earshot.
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
-		have, ok := rule.Release(have, l, notBefore)
+		have, ok := rule.DecideRelease(have, l, notBefore)
 		if !ok {
 			return nil
 		}
 		id := l.Conversation
-		t.Write(`UPDATE queued_turn SET `+rule.ReleaseSQL+OfConversation+` AND `+rule.UnfinishedSQL+` AND `+rule.ReleasedSQL, Own(id, id.Name)...)
+		t.Write(`UPDATE queued_turn SET `+rule.ReleaseSQL+OfConversation+` AND `+rule.UnfinishedSQL+` AND `+rule.ReleasedSQL, AgentParams(id, id.Name)...)
 		t.setLease(id, have)
 		return nil
 	})
@@ -123,6 +123,6 @@ func (s *Store) Release(ctx context.Context, l earshot.Lease, notBefore earshot.
 // LockLeases locks the leases of conversations. The caller has put them in order.
 func (t *Tx) LockLeases(ids ...earshot.ConversationID) {
 	for _, id := range ids {
-		t.Lock(`SELECT 1 FROM lease`+OfConversation, Own(id, id.Name)...)
+		t.Lock(`SELECT 1 FROM lease`+OfConversation, AgentParams(id, id.Name)...)
 	}
 }

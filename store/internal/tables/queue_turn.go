@@ -21,8 +21,8 @@ func (s *Store) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p
 		scope := rule.Lease(l).Conversation.Scope
 		t.askDeleted(scope, p.Shows, &gone)
 		t.Ask(`SELECT 1 FROM message`+t.SQL.MessagesIn+` AND id = (SELECT anchor FROM queued_turn WHERE id = $4) AND deleted + 0 = 1`,
-			Args(scope, int64(id)), One(&gone, new(int)))
-	}, func(h rule.LeasedTurn) (rule.Change, error) { return rule.Begin(h, p, gone) }))
+			Args(scope, int64(id)), ScanOne(&gone, new(int)))
+	}, func(h rule.LeasedTurn) (rule.Change, error) { return rule.DecideBegin(h, p, gone) }))
 }
 
 // AddStep implements [earshot.Queue].
@@ -35,12 +35,12 @@ func (s *Store) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID,
 		return err
 	}
 	var steps int
-	var puts []rule.Put
+	var puts []rule.PostCall
 	gone := false
 	return s.under(ctx, "add a step", l, id, func(t *Tx) {
-		gone, puts = false, make([]rule.Put, len(posts))
+		gone, puts = false, make([]rule.PostCall, len(posts))
 		scope := rule.Lease(l).Conversation.Scope
-		t.Ask(`SELECT count(*) FROM journal WHERE turn = $1`, []any{int64(id)}, One(new(bool), &steps))
+		t.Ask(`SELECT count(*) FROM journal WHERE turn = $1`, []any{int64(id)}, ScanOne(new(bool), &steps))
 		t.askDeleted(scope, step.Shows, &gone)
 		for i, p := range posts {
 			t.askPut(scope, p, &puts[i])
@@ -67,14 +67,14 @@ func (s *Store) PutPost(ctx context.Context, l earshot.Lease, p earshot.Post) er
 	if err != nil {
 		return err
 	}
-	var put rule.Put
+	var put rule.PostCall
 	return s.under(ctx, "put a post", l, p.Turn, func(t *Tx) { t.askPut(rule.Lease(l).Conversation.Scope, p, &put) },
 		func(h rule.LeasedTurn) (rule.Change, error) { return rule.PutPost(h, put) })
 }
 
 // askPut queries the stored posts that p would replace, and locks them.
-func (t *Tx) askPut(scope earshot.Scope, p earshot.Post, put *rule.Put) {
-	*put = rule.Put{Post: p}
+func (t *Tx) askPut(scope earshot.Scope, p earshot.Post, put *rule.PostCall) {
+	*put = rule.PostCall{Post: p}
 	t.Ask(`SELECT `+rule.PostColumns+` FROM outbox WHERE turn = $1 AND chunk = $2`+t.SQL.Lock, []any{int64(p.Turn), p.Chunk}, postInto(&put.Stored))
 	t.askPost(scope, p.Key, &put.Keyed)
 }
@@ -114,7 +114,7 @@ func (s *Store) Confirm(ctx context.Context, scope earshot.Scope, key string, id
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
-		c, err := rule.Confirm(s.stamp(), rule.Confirmation{Key: key, Message: id, Stored: found})
+		c, err := rule.DecideConfirm(s.stamp(), rule.Confirmation{Key: key, Message: id, Stored: found})
 		if err == nil {
 			t.putPosts(scope, c.Posts)
 		}
@@ -124,7 +124,7 @@ func (s *Store) Confirm(ctx context.Context, scope earshot.Scope, key string, id
 
 // Posted implements [earshot.Queue].
 func (s *Store) Posted(ctx context.Context, scope earshot.Scope, id earshot.MessageID) (earshot.QueuedTurn, error) {
-	turn, err := first(ctx, s.engine, "read the outbox", `SELECT turn FROM outbox`+In+` AND message = $4 AND message <> '' ORDER BY turn DESC LIMIT 1`,
+	turn, err := readFirst(ctx, s.engine, "read the outbox", `SELECT turn FROM outbox`+In+` AND message = $4 AND message <> '' ORDER BY turn DESC LIMIT 1`,
 		Args(rule.Scope(scope), string(rule.ID(id))), rule.NoTurnPosted(id), Scan[earshot.TurnID])
 	if err != nil {
 		return earshot.QueuedTurn{}, err

@@ -72,7 +72,7 @@ func (t *Tx) askMessages(from string, s earshot.Scope, ids []earshot.MessageID, 
 // ofPart returns the condition that bounds a part, with its parameters $1 to $4.
 // The conditions repeat those of the partial indexes word for word, or they would
 // not be used. The root of a thread is not covered: see askRoot.
-func (s *Store) ofPart(p earshot.Part, scope earshot.Scope) (string, []any) {
+func (s *Store) ofPart(p earshot.ChannelPart, scope earshot.Scope) (string, []any) {
 	if p.IsWhole() {
 		// $4 is unused here, so that what follows counts from $5 in both cases.
 		return s.sql.MessagesIn + ` AND deleted = 0 AND $4 = ''`, Args(scope, "")
@@ -83,7 +83,7 @@ func (s *Store) ofPart(p earshot.Part, scope earshot.Scope) (string, []any) {
 // askRoot queries the root of a thread, if the part is one. root stays empty unless
 // it is within the bounds and not deleted. It is read separately because it is not
 // among the replies.
-func (s *Store) askRoot(a Asker, scope earshot.Scope, p earshot.Part, from, to earshot.Position, root *[]earshot.Message) {
+func (s *Store) askRoot(a Asker, scope earshot.Scope, p earshot.ChannelPart, from, to earshot.Position, root *[]earshot.Message) {
 	*root = nil
 	if p.Thread() == "" {
 		return
@@ -93,7 +93,7 @@ func (s *Store) askRoot(a Asker, scope earshot.Scope, p earshot.Part, from, to e
 }
 
 // Newest implements [earshot.Messages].
-func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Part, upTo earshot.Position, limit int) ([]earshot.Message, error) {
+func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error) {
 	if limit <= 0 {
 		return nil, nil
 	}
@@ -104,7 +104,7 @@ func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Pa
 		s.askRoot(a, scope, part, earliest, upTo, &root)
 		where, of := s.ofPart(part, scope)
 		a.Ask(`SELECT `+rule.MessageColumns+` FROM message`+where+` AND (time, id) <= ($5, $6) ORDER BY time DESC, id DESC LIMIT $7 + 0`,
-			append(of, int64(upTo.Time), string(upTo.ID), bound(limit)), gatherMessages(&out))
+			append(of, int64(upTo.Time), string(upTo.ID), limitParam(limit)), gatherMessages(&out))
 	})
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Pa
 
 // Range implements [earshot.Messages]. It reads a page at a time. A message that is
 // recorded meanwhile is missed if it comes before the page being read.
-func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.Part, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
+func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.ChannelPart, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
 	return func(yield func(earshot.Message, error) bool) {
 		scope, part, from, to := rule.Scope(scope), rule.Part(part), or(from, earliest), or(to, latest)
 		var root, list []earshot.Message
@@ -153,7 +153,7 @@ func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.Par
 	}
 }
 
-func (s *Store) askPage(a Asker, scope earshot.Scope, part earshot.Part, after string, from, to earshot.Position, out *[]earshot.Message) {
+func (s *Store) askPage(a Asker, scope earshot.Scope, part earshot.ChannelPart, after string, from, to earshot.Position, out *[]earshot.Message) {
 	*out = nil
 	where, of := s.ofPart(part, scope)
 	a.Ask(`SELECT `+rule.MessageColumns+` FROM message`+where+` AND (time, id) `+after+` ($5, $6) AND (time, id) <= ($7, $8) ORDER BY time, id LIMIT $9 + 0`,
@@ -166,7 +166,7 @@ const maxSeq = 1<<40 - 1
 // Since implements [earshot.Messages].
 func (s *Store) Since(ctx context.Context, scope earshot.Scope, seq int64, limit int) ([]earshot.Message, error) {
 	return s.messages(ctx, "read what became known", `message`+s.sql.BySeq+` ORDER BY `+s.sql.InSeq+` LIMIT $6 + 0`,
-		SeqArgs(rule.Scope(scope), seq, maxSeq, bound(limit)))
+		SeqArgs(rule.Scope(scope), seq, maxSeq, limitParam(limit)))
 }
 
 // SeqArgs returns the parameters of SQL.BySeq and appends more. The sequences are

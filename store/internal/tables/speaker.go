@@ -26,7 +26,7 @@ const channelsC = ` WHERE c.platform = $1 AND c.workspace = $2 AND ($3 = '' OR c
 // askLast queries when a person, or anybody in a channel, last said something.
 func (t *Tx) askLast(of earshot.ErasureOf, last *earshot.Time) {
 	messages, channels, a := t.speaking(of)
-	t.Ask(`SELECT coalesce(max((SELECT max(time)`+messages+`)), 0)`+channels, a, One(new(bool), last))
+	t.Ask(`SELECT coalesce(max((SELECT max(time)`+messages+`)), 0)`+channels, a, ScanOne(new(bool), last))
 }
 
 // lastSpoken returns what askLast queries; 0 if never.
@@ -43,7 +43,7 @@ func (t *Tx) askSpoken(of earshot.ErasureOf, until earshot.Time, n *int) {
 	if of.User != "" {
 		bound = ` AND time <= $5`
 	}
-	t.Ask(`SELECT CAST(coalesce(sum((SELECT count(*)`+messages+bound+`)), 0) AS bigint)`+channels, append(a, int64(until)), One(new(bool), n))
+	t.Ask(`SELECT CAST(coalesce(sum((SELECT count(*)`+messages+bound+`)), 0) AS bigint)`+channels, append(a, int64(until)), ScanOne(new(bool), n))
 }
 
 // knows returns [earshot.ErrNotFound] where nothing is stored of what of names.
@@ -54,7 +54,7 @@ func (t *Tx) knows(ctx context.Context, of earshot.ErasureOf) error {
 	at := earshot.Scope{Platform: of.Platform, Workspace: of.Workspace, Channel: of.Channel}
 	known := false
 	var found []earshot.MessageID
-	t.Ask(`SELECT 1 FROM channel`+OfChannel, Args(at), One(&known, new(int)))
+	t.Ask(`SELECT 1 FROM channel`+OfChannel, Args(at), ScanOne(&known, new(int)))
 	t.Ask(`SELECT id FROM message`+t.SQL.MessagesIn+` AND `+t.SQL.Any(`id`, 4), Args(at, t.list(of.Messages)), Gather(&found, Scan[earshot.MessageID]))
 	if err := t.Send(ctx); err != nil {
 		return err
@@ -75,11 +75,11 @@ func (t *Tx) knowsUser(ctx context.Context, of earshot.ErasureOf) error {
 	var last earshot.Time
 	var named, owns, reacted bool
 	t.askLast(of, &last)
-	t.Ask(`SELECT 1 FROM author WHERE platform = $1 AND workspace = $2 AND id = $3`, []any{string(of.Platform), string(of.Workspace), string(of.User)}, One(&named, new(int)))
+	t.Ask(`SELECT 1 FROM author WHERE platform = $1 AND workspace = $2 AND id = $3`, []any{string(of.Platform), string(of.Workspace), string(of.User)}, ScanOne(&named, new(int)))
 	t.Ask(`SELECT 1 FROM conversation WHERE platform = $1 AND workspace = $2 AND ($3 = '' OR channel = $3) AND about <> '' AND `+t.SQL.Find+`(about, $4) > 0 ORDER BY channel LIMIT 1`,
-		Args(at, rule.OwnerNeedle(of.User)), One(&owns, new(int)))
+		Args(at, rule.OwnerNeedle(of.User)), ScanOne(&owns, new(int)))
 	t.Ask(`SELECT 1 FROM channel c`+channelsC+` AND EXISTS (SELECT 1 FROM reaction WHERE `+t.SQL.OfChannelC+` AND author = $4 AND author <> '') LIMIT 1`,
-		Args(at, string(of.User)), One(&reacted, new(int)))
+		Args(at, string(of.User)), ScanOne(&reacted, new(int)))
 	err := t.Send(ctx)
 	if err == nil && last == 0 && !(named && of.Channel == "") && !owns && !reacted {
 		err = rule.NothingOf(of.User)

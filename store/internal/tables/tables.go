@@ -92,7 +92,7 @@ type Engine interface {
 	// than to begin a transaction; elsewhere false.
 	Idle(ctx context.Context, query string, args []any) (bool, error)
 	// Keep records messages that were prepared, in one transaction.
-	Keep(ctx context.Context, s earshot.Scope, messages []rule.Message) ([]earshot.Recorded, error)
+	Keep(ctx context.Context, s earshot.Scope, messages []rule.Message) ([]earshot.RecordResult, error)
 }
 
 // SQL is what the engines write differently within a statement.
@@ -170,13 +170,13 @@ const (
 	OfConversation = OfAgent + ` AND conversation = $5`
 )
 
-// Own returns the parameters of OfAgent and appends more.
-func Own(id earshot.ConversationID, more ...any) []any {
+// AgentParams returns the parameters of OfAgent and appends more.
+func AgentParams(id earshot.ConversationID, more ...any) []any {
 	return append([]any{string(id.Agent), string(id.Scope.Platform), string(id.Scope.Workspace), string(id.Scope.Channel)}, more...)
 }
 
-// One returns a function for Ask that scans a single row into dest and sets found.
-func One(found *bool, dest ...any) func(Row) error {
+// ScanOne returns a function for Ask that scans a single row into dest and sets found.
+func ScanOne(found *bool, dest ...any) func(Row) error {
 	return func(row Row) error {
 		*found = true
 		return row.Scan(dest...)
@@ -211,8 +211,8 @@ func List[T any](ctx context.Context, e Engine, what, query string, args []any, 
 	return out, nil
 }
 
-// first reads the first row of a query, or returns none where there is no row.
-func first[T any](ctx context.Context, e Engine, what, query string, args []any, none error, scan func(Row, *T) error) (out T, err error) {
+// readFirst reads the first row of a query, or returns none where there is no row.
+func readFirst[T any](ctx context.Context, e Engine, what, query string, args []any, none error, scan func(Row, *T) error) (out T, err error) {
 	found, err := List(ctx, e, what, query, args, scan)
 	if err == nil && len(found) == 0 {
 		err = none
@@ -223,9 +223,9 @@ func first[T any](ctx context.Context, e Engine, what, query string, args []any,
 	return found[0], nil
 }
 
-// bound returns a limit as a parameter: all rows if it is not positive. Where a plan
+// limitParam returns a limit as a parameter: all rows if it is not positive. Where a plan
 // must not depend on it, the statement adds 0.
-func bound(limit int) int {
+func limitParam(limit int) int {
 	if limit <= 0 {
 		return math.MaxInt32
 	}

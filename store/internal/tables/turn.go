@@ -18,7 +18,7 @@ func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, turn 
 	}
 	number := 0
 	err = s.engine.Apply(ctx, "commit turn", func(ctx context.Context, t *Tx) error {
-		var a rule.Answered
+		var a rule.CommitState
 		var c Conversation
 		t.Shared(id.Scope)
 		c.Ask(t, id, t.SQL.Lock)
@@ -39,10 +39,10 @@ func (s *Store) CommitTurn(ctx context.Context, id earshot.ConversationID, turn 
 
 // askAnswered asks what it takes to commit a turn, besides its conversation, which is
 // locked.
-func (t *Tx) askAnswered(id earshot.ConversationID, turn earshot.Turn, a *rule.Answered) {
-	*a = rule.Answered{}
-	t.Ask(`SELECT number FROM turn`+ofAnchor+` LIMIT 1`, Own(id, string(turn.Answer.Anchor)), One(&a.Taken, new(int)))
-	t.askDeleted(id.Scope, rule.Read(turn), &a.Gone)
+func (t *Tx) askAnswered(id earshot.ConversationID, turn earshot.Turn, a *rule.CommitState) {
+	*a = rule.CommitState{}
+	t.Ask(`SELECT number FROM turn`+ofAnchor+` LIMIT 1`, AgentParams(id, string(turn.Answer.Anchor)), ScanOne(&a.Taken, new(int)))
+	t.askDeleted(id.Scope, rule.MessagesRead(turn), &a.Gone)
 }
 
 // commitTurn queues the rows of a turn of a conversation that is locked.
@@ -50,7 +50,7 @@ func (t *Tx) commitTurn(done rule.Commit) error {
 	turn, c := done.Turn, done.Conversation
 	t.Answers = turn.Answer.Anchor
 	t.hasRead(c.ID, turn.Epoch, done.Read)
-	at := func(more ...any) []any { return Own(c.ID, append([]any{c.ID.Name}, more...)...) }
+	at := func(more ...any) []any { return AgentParams(c.ID, append([]any{c.ID.Name}, more...)...) }
 	values, err := rule.TurnValues(turn)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (t *Tx) commitTurn(done rule.Commit) error {
 }
 
 // AddReply implements [earshot.Turns].
-func (s *Store) AddReply(ctx context.Context, id earshot.ConversationID, number int, have []earshot.MessageID, reply earshot.Shown) error {
+func (s *Store) AddReply(ctx context.Context, id earshot.ConversationID, number int, have []earshot.MessageID, reply earshot.ShownRevision) error {
 	id = rule.Conversation(id)
 	return s.engine.Apply(ctx, "add a reply", func(ctx context.Context, t *Tx) error {
 		a := rule.Addition{Have: have, Reply: reply}.Clean()
@@ -88,7 +88,7 @@ func (s *Store) AddReply(ctx context.Context, id earshot.ConversationID, number 
 		found := false
 		t.Shared(id.Scope)
 		c.Ask(t, id, t.SQL.Lock)
-		t.Ask(`SELECT `+rule.TurnColumns+` FROM turn`+OfConversation+` AND number = $6`, Own(id, id.Name, number), func(row Row) error {
+		t.Ask(`SELECT `+rule.TurnColumns+` FROM turn`+OfConversation+` AND number = $6`, AgentParams(id, id.Name, number), func(row Row) error {
 			found = true
 			return scanTurn(row, &turn)
 		})
@@ -100,8 +100,8 @@ func (s *Store) AddReply(ctx context.Context, id earshot.ConversationID, number 
 			return rule.NoCommitted(id, number)
 		}
 		shown := 0
-		t.Ask(`SELECT count(*) FROM manifest`+OfConversation+` AND epoch = $6 AND turn = $7`, Own(id, id.Name, turn.Epoch, number), One(new(bool), &shown))
-		t.Ask(`SELECT 1 FROM manifest`+OfConversation+` AND epoch = $6 AND message = $7 LIMIT 1`, Own(id, id.Name, turn.Epoch, string(a.Reply.ID)), One(&a.Shown, new(int)))
+		t.Ask(`SELECT count(*) FROM manifest`+OfConversation+` AND epoch = $6 AND turn = $7`, AgentParams(id, id.Name, turn.Epoch, number), ScanOne(new(bool), &shown))
+		t.Ask(`SELECT 1 FROM manifest`+OfConversation+` AND epoch = $6 AND message = $7 LIMIT 1`, AgentParams(id, id.Name, turn.Epoch, string(a.Reply.ID)), ScanOne(&a.Shown, new(int)))
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
@@ -113,8 +113,8 @@ func (s *Store) AddReply(ctx context.Context, id earshot.ConversationID, number 
 		if err != nil {
 			return err
 		}
-		t.Write(`UPDATE turn SET replies = $6`+OfConversation+` AND number = $7`, Own(id, id.Name, values[2], number)...)
-		t.Rows(`manifest (agent, platform, workspace, channel, conversation, epoch, turn, n, message, revision)`, Own(id, id.Name, turn.Epoch, number),
+		t.Write(`UPDATE turn SET replies = $6`+OfConversation+` AND number = $7`, AgentParams(id, id.Name, values[2], number)...)
+		t.Rows(`manifest (agent, platform, workspace, channel, conversation, epoch, turn, n, message, revision)`, AgentParams(id, id.Name, turn.Epoch, number),
 			[][]any{{shown, string(a.Reply.ID), int64(a.Reply.Revision)}})
 		t.hasRead(id, turn.Epoch, []earshot.MessageID{a.Reply.ID})
 		return t.Send(ctx)
@@ -123,10 +123,10 @@ func (s *Store) AddReply(ctx context.Context, id earshot.ConversationID, number 
 
 // Turns implements [earshot.Turns].
 func (s *Store) Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error) {
-	limit = bound(limit)
+	limit = limitParam(limit)
 	id = rule.Conversation(id)
 	out, err := List(ctx, s.engine, "read turns", `SELECT `+rule.TurnColumns+` FROM turn`+OfConversation+` ORDER BY number DESC LIMIT $6 + 0`,
-		Own(id, id.Name, limit), scanTurn)
+		AgentParams(id, id.Name, limit), scanTurn)
 	if err != nil || len(out) == 0 {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (s *Store) Turns(ctx context.Context, id earshot.ConversationID, limit int)
 // Turn implements [earshot.Turns].
 func (s *Store) Turn(ctx context.Context, id earshot.ConversationID, number int) (earshot.Turn, error) {
 	id = rule.Conversation(id)
-	found, err := List(ctx, s.engine, "read turns", `SELECT `+rule.TurnColumns+` FROM turn`+OfConversation+` AND number = $6`, Own(id, id.Name, number), scanTurn)
+	found, err := List(ctx, s.engine, "read turns", `SELECT `+rule.TurnColumns+` FROM turn`+OfConversation+` AND number = $6`, AgentParams(id, id.Name, number), scanTurn)
 	if err != nil {
 		return earshot.Turn{}, err
 	}
@@ -162,7 +162,7 @@ func (s *Store) Turn(ctx context.Context, id earshot.ConversationID, number int)
 		m.ask(a, id, which, turn.Epoch, number)
 		turn.Session, turn.Ledger = nil, nil
 		askSession(a, id, which, &turn.Session, turn.Epoch, number)
-		a.Ask(`SELECT entries FROM ledger`+OfConversation+` AND turn = $6`, Own(id, id.Name, number), func(row Row) (err error) {
+		a.Ask(`SELECT entries FROM ledger`+OfConversation+` AND turn = $6`, AgentParams(id, id.Name, number), func(row Row) (err error) {
 			var entries string
 			if err = row.Scan(&entries); err == nil {
 				turn.Ledger, err = rule.ReadLedger(entries)

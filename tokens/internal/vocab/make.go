@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Make returns the file of a vocabulary: the tokens by rank, "" where a rank
+// Encode returns the file of a vocabulary: the tokens by rank, "" where a rank
 // has no token. It refuses a vocabulary that the format has no room for.
-func Make(tokens []string) ([]byte, error) {
+func Encode(tokens []string) ([]byte, error) {
 	if len(tokens) >= 1<<slotBits {
 		return nil, fmt.Errorf("%d tokens, at most %d fit", len(tokens), 1<<slotBits-1)
 	}
@@ -50,9 +50,9 @@ type Decoder interface {
 	Decode(ids []uint) (string, error)
 }
 
-// Published returns the tokens of a vocabulary by rank, as [Make] takes them.
+// DecodeTokens returns the tokens of a vocabulary by rank, as [Encode] takes them.
 // The library offers no other way to them than to decode every id.
-func Published(d Decoder) []string {
+func DecodeTokens(d Decoder) []string {
 	var tokens []string
 	for id := range uint(1 << rankBits) {
 		token, err := d.Decode([]uint{id})

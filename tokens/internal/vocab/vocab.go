@@ -3,7 +3,7 @@
 // The vocabulary is a hash table in a file that is embedded in the program and
 // read where it lies, so that a program that counts tokens neither decodes nor
 // allocates anything when it starts. [Rank] and [PairRank] look tokens up. The
-// program in gen writes the file with [Make], from the library that publishes
+// program in gen writes the file with [Encode], from the library that publishes
 // the vocabulary; a test compares the two.
 package vocab
 

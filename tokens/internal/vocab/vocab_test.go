@@ -12,7 +12,7 @@ import (
 
 func TestTheFileIsMadeOfThePublishedVocabulary(t *testing.T) {
 	t.Parallel()
-	want, err := vocab.Make(vocab.Published(codec.NewO200kBase()))
+	want, err := vocab.Encode(vocab.DecodeTokens(codec.NewO200kBase()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestTheFileIsMadeOfThePublishedVocabulary(t *testing.T) {
 
 func TestEveryTokenIsFoundUnderItsRank(t *testing.T) {
 	t.Parallel()
-	tokens := vocab.Published(codec.NewO200kBase())
+	tokens := vocab.DecodeTokens(codec.NewO200kBase())
 	if len(tokens) != 199_998 {
 		t.Fatalf("the library has %d tokens, want 199,998", len(tokens))
 	}
@@ -63,10 +63,10 @@ func TestEveryTokenIsFoundUnderItsRank(t *testing.T) {
 
 func TestMakeRefusesWhatDoesNotFit(t *testing.T) {
 	t.Parallel()
-	if _, err := vocab.Make(make([]string, 1<<18)); err == nil {
+	if _, err := vocab.Encode(make([]string, 1<<18)); err == nil {
 		t.Error("a vocabulary without room for an empty slot was taken")
 	}
-	if _, err := vocab.Make([]string{string(make([]byte, vocab.Longest+1))}); err == nil {
+	if _, err := vocab.Encode([]string{string(make([]byte, vocab.Longest+1))}); err == nil {
 		t.Error("a token that is longer than Longest was taken")
 	}
 }

@@ -52,7 +52,7 @@ func Fill(t testing.TB, st earshot.Store) map[earshot.Scope]earshot.TurnID {
 	channels := []earshot.Channel{Deploys, Support, Elsewhere}
 	for i := range channels {
 		channels[i].Topic += " " + Canary(channels[i])
-		must(t, st.PutChannel(ctx, channels[i]))
+		requireNoError(t, st.PutChannel(ctx, channels[i]))
 	}
 	for _, c := range channels {
 		if _, err := service.PutAgent(ctx, Everyone, visible.Agent{Identity: earshot.Identity{ID: "U0BOT", Name: "helper"}, Workspace: c.Workspace}); err != nil {
@@ -86,7 +86,7 @@ func Fill(t testing.TB, st earshot.Store) map[earshot.Scope]earshot.TurnID {
 	return turns
 }
 
-func must(t testing.TB, err error) {
+func requireNoError(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -104,10 +104,10 @@ const oldest = 22
 // Start finds the inspector, and a Node that it runs on: npm's, else the machine's.
 func Start(t *testing.T) Inspector {
 	t.Helper()
-	peers := filepath.Join(module(t), ".ci", "peers", "node_modules")
+	peers := filepath.Join(moduleFolder(t), ".ci", "peers", "node_modules")
 	i := Inspector{program: filepath.Join(peers, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js"), home: t.TempDir()}
 	if _, err := os.Stat(i.program); err != nil {
-		lack(t, "it is not installed: run `npm ci --ignore-scripts` in .ci/peers")
+		skipWithout(t, "it is not installed: run `npm ci --ignore-scripts` in .ci/peers")
 	}
 	arch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
 	if arch == "" {
@@ -121,12 +121,12 @@ func Start(t *testing.T) Inspector {
 			return i
 		}
 	}
-	lack(t, "there is no Node of version 23 or later, in .ci/peers or on the path")
+	skipWithout(t, "there is no Node of version 23 or later, in .ci/peers or on the path")
 	return i
 }
 
-// lack skips a test that lacks a program, or fails it where everything must be there.
-func lack(t *testing.T, what string) {
+// skipWithout skips a test that lacks a program, or fails it where everything must be there.
+func skipWithout(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
 		t.Fatalf("NOT TESTED against the MCP inspector: %s", what)
@@ -134,11 +134,11 @@ func lack(t *testing.T, what string) {
 	t.Skipf("NOT TESTED against the MCP inspector: %s", what)
 }
 
-// module returns the folder of this module.
-func module(t *testing.T) string {
+// moduleFolder returns the folder of this module.
+func moduleFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.Getwd()
-	must(t, err)
+	requireNoError(t, err)
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir

@@ -47,8 +47,8 @@ func (e *CloseError) remedy() string {
 	return "going on is useless"
 }
 
-// fatal reports whether a close code means that connecting again is no remedy.
-func fatal(code int) bool {
+// isFatalCode reports whether a close code means that connecting again is no remedy.
+func isFatalCode(code int) bool {
 	switch code {
 	case authenticationFailed, invalidShard, shardingRequired, invalidVersion, invalidIntents, disallowedIntents:
 		return true

@@ -44,7 +44,7 @@ func (e *invalidError) Error() string {
 // A connection is one connection of a run. What is not guarded belongs to the
 // goroutine that reads.
 type connection struct {
-	r    *run
+	r    *shardRun
 	conn *websocket.Conn
 
 	resumed  bool // resume was sent
@@ -63,7 +63,7 @@ type connection struct {
 	cause    error      // why the connection is ended from here
 }
 
-func newConnection(r *run, conn *websocket.Conn) *connection {
+func newConnection(r *shardRun, conn *websocket.Conn) *connection {
 	return &connection{
 		r: r, conn: conn, asked: make(chan struct{}, 1), writing: make(chan struct{}, 1),
 		acked: true, silent: true, sequence: r.place.Sequence,
@@ -87,7 +87,7 @@ func (c *connection) run(ctx context.Context) error {
 	if c.cause != nil {
 		return c.cause
 	}
-	return hide(err, c.r.o.Token)
+	return hideSecret(err, c.r.o.Token)
 }
 
 // readAll takes payloads until one ends the connection, or reading fails.
@@ -100,7 +100,7 @@ func (c *connection) readAll(ctx context.Context, interval chan<- time.Duration)
 		if c.begun {
 			c.r.alive = c.r.o.Now()
 		}
-		p, ok := read(raw)
+		p, ok := decodePayload(raw)
 		if !ok {
 			c.r.o.Log.Warn("a message of the gateway is skipped: it is no payload, or too large", "bytes", len(raw))
 			continue
@@ -216,7 +216,7 @@ func (c *connection) dispatch(ctx context.Context, p payload) error {
 	}
 	return c.queue(ctx, Dispatch{
 		Type: p.Type, Data: p.Data, Shard: r.o.ID, State: r.place,
-		Delivery: delivery(r.place.Session, p.Seq), Received: now,
+		Delivery: deliveryID(r.place.Session, p.Seq), Received: now,
 	})
 }
 
@@ -337,20 +337,20 @@ func (c *connection) end(cause error) {
 	_ = c.conn.Close() // ends the read
 }
 
-// hide removes a secret from the text of an error. errors.Is and errors.As still find
+// hideSecret removes a secret from the text of an error. errors.Is and errors.As still find
 // what it wraps.
-func hide(err error, s secret.Secret) error {
+func hideSecret(err error, s secret.Secret) error {
 	if err == nil || s.Empty() || !strings.Contains(err.Error(), s.Reveal()) {
 		return err
 	}
-	return hidden{strings.ReplaceAll(err.Error(), s.Reveal(), secret.Hidden), err}
+	return hiddenError{strings.ReplaceAll(err.Error(), s.Reveal(), secret.Hidden), err}
 }
 
-// hidden is an error whose text is another's.
-type hidden struct {
+// hiddenError is an error whose text is another's.
+type hiddenError struct {
 	text string
 	err  error
 }
 
-func (h hidden) Error() string { return h.text }
-func (h hidden) Unwrap() error { return h.err }
+func (h hiddenError) Error() string { return h.text }
+func (h hiddenError) Unwrap() error { return h.err }

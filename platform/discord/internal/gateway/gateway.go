@@ -147,7 +147,7 @@ func (s *Shard) Run(ctx context.Context) error {
 	working.Go(func() { q.work(ctx) })
 	now := s.o.Now()
 	s.down(now)
-	r := &run{s: s, o: s.o, q: q, place: s.o.Resume, alive: s.o.Resume.At, intents: s.o.Intents}
+	r := &shardRun{s: s, o: s.o, q: q, place: s.o.Resume, alive: s.o.Resume.At, intents: s.o.Intents}
 	switch asked := r.place.Intents; {
 	case r.place.Session == "":
 		r.lose(now)

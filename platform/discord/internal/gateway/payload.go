@@ -30,8 +30,8 @@ type payload struct {
 	Type string
 }
 
-// read decodes a payload; ok is false for what is none.
-func read(raw []byte) (p payload, ok bool) {
+// decodePayload decodes a payload; ok is false for what is none.
+func decodePayload(raw []byte) (p payload, ok bool) {
 	var x struct {
 		Op   *int            `json:"op"`
 		Data json.RawMessage `json:"d"`
@@ -83,13 +83,13 @@ type ready struct {
 	URL     string `json:"resume_gateway_url"`
 }
 
-// delivery names an event.
-func delivery(session string, seq int64) string {
+// deliveryID names an event.
+func deliveryID(session string, seq int64) string {
 	return session + ":" + strconv.FormatInt(seq, 10)
 }
 
-// address returns the URL to connect to; ok is false for what is none.
-func address(base string) (string, bool) {
+// connectURL returns the URL to connect to; ok is false for what is none.
+func connectURL(base string) (string, bool) {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.Scheme != "wss" && u.Scheme != "ws" {
 		return "", false
@@ -102,5 +102,5 @@ func address(base string) (string, bool) {
 	return u.String(), true
 }
 
-// secure reports whether a URL is of an encrypted connection.
-func secure(u string) bool { return strings.HasPrefix(u, "wss:") }
+// isSecure reports whether a URL is of an encrypted connection.
+func isSecure(u string) bool { return strings.HasPrefix(u, "wss:") }

@@ -33,33 +33,33 @@ func newQueue(o Options) *queue {
 
 // offer adds an event if there is room for it.
 func (q *queue) offer(d Dispatch) bool {
-	if !q.bytes.TryAcquire(weight(d)) {
+	if !q.bytes.TryAcquire(dispatchBytes(d)) {
 		return false
 	}
 	select {
 	case q.events <- d:
 		return true
 	default:
-		q.bytes.Release(weight(d))
+		q.bytes.Release(dispatchBytes(d))
 		return false
 	}
 }
 
 // put adds an event, once there is room for it.
 func (q *queue) put(ctx context.Context, d Dispatch) error {
-	if err := q.bytes.Acquire(ctx, weight(d)); err != nil {
+	if err := q.bytes.Acquire(ctx, dispatchBytes(d)); err != nil {
 		return err
 	}
 	select {
 	case q.events <- d:
 		return nil
 	case <-ctx.Done():
-		q.bytes.Release(weight(d))
+		q.bytes.Release(dispatchBytes(d))
 		return ctx.Err()
 	}
 }
 
-func weight(d Dispatch) int64 { return min(int64(len(d.Data))+1, queueBytes) }
+func dispatchBytes(d Dispatch) int64 { return min(int64(len(d.Data))+1, queueBytes) }
 
 // close ends work once what is in the queue is handled, or at the first error.
 func (q *queue) close() {
@@ -73,7 +73,7 @@ func (q *queue) work(ctx context.Context) {
 		if !q.handle(ctx, d) {
 			return
 		}
-		q.bytes.Release(weight(d))
+		q.bytes.Release(dispatchBytes(d))
 	}
 }
 

@@ -27,8 +27,8 @@ const (
 	lateTime = 10 * time.Second
 )
 
-// A run is what a shard knows while it is connected again and again.
-type run struct {
+// A shardRun is what a shard knows while it is connected again and again.
+type shardRun struct {
 	s       *Shard
 	o       Options
 	q       *queue
@@ -54,7 +54,7 @@ type ending struct {
 
 // hold connects again and again, until ctx ends or a connection ends with a
 // [CloseError].
-func (r *run) hold(ctx context.Context) error {
+func (r *shardRun) hold(ctx context.Context) error {
 	wait := time.Duration(0)
 	for {
 		end := r.connect(ctx)
@@ -95,7 +95,7 @@ func (r *run) hold(ctx context.Context) error {
 }
 
 // lose gives the session up. Events are lost from then on.
-func (r *run) lose(from time.Time) {
+func (r *shardRun) lose(from time.Time) {
 	if !r.losing {
 		r.losing, r.lost = true, from
 		if !from.IsZero() {
@@ -106,7 +106,7 @@ func (r *run) lose(from time.Time) {
 }
 
 // connect opens a connection, and returns once it has ended.
-func (r *run) connect(ctx context.Context) ending {
+func (r *shardRun) connect(ctx context.Context) ending {
 	if r.place.Session == "" && !r.granted {
 		if err := r.o.Identify(ctx); err != nil {
 			return ending{err: fmt.Errorf("identify: %w", err)}
@@ -127,7 +127,7 @@ func (r *run) connect(ctx context.Context) ending {
 		if r.place.Session != "" {
 			r.dials++
 		}
-		return ending{err: fmt.Errorf("gateway: %w", hide(err, r.o.Token))}
+		return ending{err: fmt.Errorf("gateway: %w", hideSecret(err, r.o.Token))}
 	}
 	r.dials = 0
 	return r.serve(ctx, conn)
@@ -135,20 +135,20 @@ func (r *run) connect(ctx context.Context) ending {
 
 // address returns the URL to connect to: that of the session, unless it cannot be
 // reached, or else the gateway's own.
-func (r *run) address(ctx context.Context) (string, error) {
-	own, ok := address(r.place.URL)
+func (r *shardRun) address(ctx context.Context) (string, error) {
+	own, ok := connectURL(r.place.URL)
 	resuming := r.place.Session != "" && ok && r.dials < mostDials
-	if resuming && secure(own) {
+	if resuming && isSecure(own) {
 		return own, nil
 	}
 	base, err := r.o.URL(ctx)
 	if err != nil {
 		return "", err
 	}
-	if resuming && !secure(base) {
+	if resuming && !isSecure(base) {
 		return own, nil // not encrypted, and neither is the gateway
 	}
-	at, ok := address(base)
+	at, ok := connectURL(base)
 	if !ok {
 		return "", errors.New("the gateway's URL is not of a socket: it begins with wss:// or ws://")
 	}
@@ -156,7 +156,7 @@ func (r *run) address(ctx context.Context) (string, error) {
 }
 
 // serve runs a connection, and judges how it ended.
-func (r *run) serve(ctx context.Context, conn *websocket.Conn) ending {
+func (r *shardRun) serve(ctx context.Context, conn *websocket.Conn) ending {
 	start := r.o.Now()
 	c := newConnection(r, conn)
 	err := c.run(ctx)
@@ -171,7 +171,7 @@ func (r *run) serve(ctx context.Context, conn *websocket.Conn) ending {
 		end.after = invalidWait + r.o.Jitter(invalidJitter)
 	case errors.As(err, &closed):
 		end.over = closed.Code == invalidSequence || closed.Code == sessionTimedOut
-		if fatal(closed.Code) {
+		if isFatalCode(closed.Code) {
 			end.err = &CloseError{Code: closed.Code}
 		}
 	case errors.Is(err, errNotReady):

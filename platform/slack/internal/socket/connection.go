@@ -65,7 +65,7 @@ func (s *connection) hello() error {
 			break
 		}
 		if e.ID == "" || len(s.early) >= queueLength {
-			return fmt.Errorf("socket: slack said %s and not hello", slackapi.Word(e.Type, "_"))
+			return fmt.Errorf("socket: slack said %s and not hello", slackapi.SafeWord(e.Type, "_"))
 		}
 		e.readAt = s.l.o.Now()
 		s.early = append(s.early, e)
@@ -120,7 +120,7 @@ func (s *connection) run(ctx context.Context) {
 		})
 	}
 	for _, e := range s.early {
-		queues[worker(e)] <- e
+		queues[workerIndex(e)] <- e
 	}
 	renewed := false
 	for {
@@ -138,7 +138,7 @@ func (s *connection) run(ctx context.Context) {
 			continue
 		}
 		if e.Type == "disconnect" {
-			s.l.o.Log.Info("slack renews a socket", "reason", slackapi.Word(e.Reason, "_"))
+			s.l.o.Log.Info("slack renews a socket", "reason", slackapi.SafeWord(e.Reason, "_"))
 			if !renewed {
 				renewed = true
 				close(s.renew)
@@ -149,7 +149,7 @@ func (s *connection) run(ctx context.Context) {
 			continue
 		}
 		e.readAt = s.l.o.Now()
-		queues[worker(e)] <- e
+		queues[workerIndex(e)] <- e
 	}
 	for _, q := range queues {
 		close(q)
@@ -189,9 +189,9 @@ func (s *connection) watch(ctx context.Context) {
 	}
 }
 
-// worker returns which worker takes an envelope: those of one channel have the same,
+// workerIndex returns which worker takes an envelope: those of one channel have the same,
 // so that they are taken in order.
-func worker(e Envelope) int {
+func workerIndex(e Envelope) int {
 	var x struct {
 		Event struct {
 			Channel json.RawMessage `json:"channel"`

@@ -98,7 +98,7 @@ func (l *listener) hold(ctx context.Context) error {
 	for ctx.Err() == nil {
 		s, err := l.open(ctx)
 		if err != nil {
-			if permanent(err) {
+			if isPermanent(err) {
 				return fmt.Errorf("slack: %w", err)
 			}
 			if ctx.Err() != nil {
@@ -123,10 +123,10 @@ func (l *listener) hold(ctx context.Context) error {
 	return nil
 }
 
-// permanent reports whether a refusal of apps.connections.open is of the token, so
+// isPermanent reports whether a refusal of apps.connections.open is of the token, so
 // that asking again does not help.
-func permanent(err error) bool {
-	return slackapi.Refused(err, "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "not_allowed_token_type", "missing_scope", "forbidden_team")
+func isPermanent(err error) bool {
+	return slackapi.IsRefused(err, "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "not_allowed_token_type", "missing_scope", "forbidden_team")
 }
 
 // serve runs a connection until it ends. When Slack announces its end, serve opens
@@ -189,7 +189,7 @@ func (l *listener) open(ctx context.Context) (*connection, error) {
 		response.Body.Close()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("socket: %w", secret.Hide(err, ticket(answer.URL, at)...))
+		return nil, fmt.Errorf("socket: %w", secret.Hide(err, secretParts(answer.URL, at)...))
 	}
 	s := &connection{l: l, conn: conn, renew: make(chan struct{}), replaced: make(chan struct{})}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // ends a wait for hello
@@ -206,8 +206,8 @@ func (l *listener) open(ctx context.Context) (*connection, error) {
 	return s, nil
 }
 
-// ticket returns the parts of a connection's URL that must not be shown.
-func ticket(whole string, at *url.URL) []secret.Secret {
+// secretParts returns the parts of a connection's URL that must not be shown.
+func secretParts(whole string, at *url.URL) []secret.Secret {
 	hidden := []secret.Secret{secret.New(whole), secret.New(at.RawQuery)}
 	for _, values := range at.Query() {
 		for _, v := range values {

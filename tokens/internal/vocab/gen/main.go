@@ -23,7 +23,7 @@ func run(args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("want the name of the file to write, got %q", args)
 	}
-	file, err := vocab.Make(vocab.Published(codec.NewO200kBase()))
+	file, err := vocab.Encode(vocab.DecodeTokens(codec.NewO200kBase()))
 	if err != nil {
 		return err
 	}
