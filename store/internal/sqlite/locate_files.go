@@ -53,9 +53,10 @@ type pageFile struct {
 	count int64
 }
 
-// rawTries and rawPause bound how long settledPages waits for a checkpoint.
+// rawTries and rawPause bound how long settledPages waits for a checkpoint: half a
+// minute, since one takes more than a second on a busy machine.
 const (
-	rawTries = 50
+	rawTries = 1500
 	rawPause = 20 * time.Millisecond
 )
 
