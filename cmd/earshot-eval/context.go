@@ -52,7 +52,7 @@ Examples:
   earshot-eval context --messages chats/ --queries queries.jsonl -p delta -p mine.yaml --tokens 4000`
 }
 
-func (c *contextCmd) Run(ctx context.Context, x *tool) error {
+func (c *contextCmd) Run(ctx context.Context, x *evalRun) error {
 	o, err := c.options()
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (c *contextCmd) options() (*eval.ContextOptions, error) {
 }
 
 // judge opens the model that answers and judges, where one is named.
-func (c *contextCmd) judge(x *tool, o *eval.ContextOptions) (name string, err error) {
+func (c *contextCmd) judge(x *evalRun, o *eval.ContextOptions) (name string, err error) {
 	if c.Judge == "" {
 		return "", nil
 	}
@@ -147,7 +147,7 @@ func (c *contextCmd) judge(x *tool, o *eval.ContextOptions) (name string, err er
 }
 
 // meaning has messages found by an encoder too, where that is asked for.
-func (c *contextCmd) meaning(x *tool, o *eval.ContextOptions) error {
+func (c *contextCmd) meaning(x *evalRun, o *eval.ContextOptions) error {
 	if !c.Meaning {
 		return nil
 	}
@@ -165,7 +165,7 @@ func (c *contextCmd) meaning(x *tool, o *eval.ContextOptions) error {
 }
 
 // config reads the configuration, with further variables.
-func (c *contextCmd) config(x *tool, variables ...string) (config.Config, error) {
+func (c *contextCmd) config(x *evalRun, variables ...string) (config.Config, error) {
 	cfg, err := config.Load(cmp.Or(c.Config, x.getenv("EARSHOT_CONFIG")), append(slices.Clip(x.environ), variables...))
 	if err != nil {
 		return cfg, usagef("%v", err)
@@ -173,7 +173,7 @@ func (c *contextCmd) config(x *tool, variables ...string) (config.Config, error)
 	return cfg, nil
 }
 
-func showContext(x *tool, rows []eval.ContextRow, questions int) {
+func showContext(x *evalRun, rows []eval.ContextRow, questions int) {
 	judged := rows[0].Right != nil
 	head := []string{"policy", "budget", "gold", "all of it", "cut", "tokens"}
 	if judged {

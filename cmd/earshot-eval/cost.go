@@ -37,7 +37,7 @@ Examples:
   earshot-eval cost --messages chats/ --turns 50 --chart cost.svg`
 }
 
-func (c *costCmd) Run(ctx context.Context, x *tool) error {
+func (c *costCmd) Run(ctx context.Context, x *evalRun) error {
 	policy, err := loadPolicy(c.Policy)
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (c *costCmd) Run(ctx context.Context, x *tool) error {
 }
 
 // print writes a report for people.
-func (c *costCmd) print(x *tool, r eval.CostReport) {
+func (c *costCmd) print(x *evalRun, r eval.CostReport) {
 	var names []string
 	for _, path := range c.Messages {
 		names = append(names, filepath.Base(path))

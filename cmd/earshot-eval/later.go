@@ -37,7 +37,7 @@ Examples:
   earshot-eval later --messages chats/ --queries queries.jsonl --turns 40,100 --session 16000`
 }
 
-func (c *laterCmd) Run(ctx context.Context, x *tool) error {
+func (c *laterCmd) Run(ctx context.Context, x *evalRun) error {
 	policy, err := loadPolicy(c.Policy)
 	if err != nil {
 		return err
@@ -76,8 +76,8 @@ func (c *laterCmd) Run(ctx context.Context, x *tool) error {
 	return nil
 }
 
-func showLater(x *tool, rows []eval.LaterRow) {
-	share := func(s eval.LaterShare) string {
+func showLater(x *evalRun, rows []eval.LaterRow) {
+	share := func(s eval.ShownShare) string {
 		if s.Gold == 0 {
 			return "–"
 		}

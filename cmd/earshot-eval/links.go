@@ -33,7 +33,7 @@ Examples:
   earshot-eval links --messages discord.jsonl --known 50`
 }
 
-func (c *linksCmd) Run(x *tool) error {
+func (c *linksCmd) Run(x *evalRun) error {
 	if c.Out != "" && x.json {
 		return usagef("--out and --json are two forms of output; use one of them")
 	}

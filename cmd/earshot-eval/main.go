@@ -58,8 +58,8 @@ const (
 	exitUsage  = 2 // the command line or its input cannot be used
 )
 
-// A tool is one run of the program.
-type tool struct {
+// An evalRun is one run of the program.
+type evalRun struct {
 	environ     []string
 	raw         io.Writer // standard output, for programs
 	out         io.Writer // standard output for people: without colours where they are not wanted
@@ -74,7 +74,7 @@ type exitStatus int
 
 // run is the program. It returns the exit status; an error is one line on stderr.
 func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) (code int) {
-	x := &tool{environ: environ, raw: stdout, out: colorprofile.NewWriter(stdout, environ), err: colorprofile.NewWriter(stderr, environ), width: 100}
+	x := &evalRun{environ: environ, raw: stdout, out: colorprofile.NewWriter(stdout, environ), err: colorprofile.NewWriter(stderr, environ), width: 100}
 	if f, ok := stderr.(*os.File); ok {
 		x.errTerminal = term.IsTerminal(int(f.Fd()))
 	}
@@ -105,7 +105,7 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 
 // report writes an error as one line, with --json as earshot does, and returns the exit
 // status for it.
-func (x *tool) report(err error) int {
+func (x *evalRun) report(err error) int {
 	word, status := "failed", exitFailed
 	usage := (*usageError)(nil)
 	switch {
@@ -126,7 +126,7 @@ func (x *tool) report(err error) int {
 }
 
 // execute reads the command line and runs the command that it names.
-func (x *tool) execute(ctx context.Context, args []string) error {
+func (x *evalRun) execute(ctx context.Context, args []string) error {
 	var cmds commands
 	parser, err := kong.New(&cmds,
 		kong.Name("earshot-eval"),
@@ -153,7 +153,7 @@ func (x *tool) execute(ctx context.Context, args []string) error {
 }
 
 // getenv returns the value of an environment variable, "" when there is none.
-func (x *tool) getenv(key string) string {
+func (x *evalRun) getenv(key string) string {
 	for _, kv := range x.environ {
 		if k, v, _ := strings.Cut(kv, "="); k == key {
 			return v
@@ -162,10 +162,10 @@ func (x *tool) getenv(key string) string {
 	return ""
 }
 
-func (x *tool) printf(format string, args ...any) { fmt.Fprintf(x.out, format, args...) }
+func (x *evalRun) printf(format string, args ...any) { fmt.Fprintf(x.out, format, args...) }
 
 // writeJSON writes v for programs: indented, not escaped for HTML.
-func (x *tool) writeJSON(v any) error {
+func (x *evalRun) writeJSON(v any) error {
 	enc := json.NewEncoder(x.raw)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
@@ -174,7 +174,7 @@ func (x *tool) writeJSON(v any) error {
 
 // writeLines writes n lines of JSON to a file, and says so, or to standard output where
 // path is "-".
-func (x *tool) writeLines(path string, n int, write func(line func(any) error) error) (err error) {
+func (x *evalRun) writeLines(path string, n int, write func(line func(any) error) error) (err error) {
 	out := x.raw
 	if path != "-" {
 		f, openErr := os.Create(path)

@@ -17,7 +17,7 @@ type queryFlags struct {
 
 // read returns the queries, the tasks that they make, and how many are left out
 // because their conversation is missing; it reports those on standard error.
-func (c queryFlags) read(x *tool) (queries []chats.Query, tasks []chats.Task, left int, err error) {
+func (c queryFlags) read(x *evalRun) (queries []chats.Query, tasks []chats.Task, left int, err error) {
 	if queries, err = chats.Queries(c.Queries); err != nil {
 		return nil, nil, 0, inputUsageError(err)
 	}

@@ -37,7 +37,7 @@ Examples:
   earshot-eval retrieval --messages chats/ --queries queries.jsonl --out run.jsonl`
 }
 
-func (c *retrievalCmd) Run(ctx context.Context, x *tool) error {
+func (c *retrievalCmd) Run(ctx context.Context, x *evalRun) error {
 	if c.Limit <= 0 {
 		return usagef("--limit must be at least 1")
 	}
@@ -81,7 +81,7 @@ func (c *retrievalCmd) Run(ctx context.Context, x *tool) error {
 }
 
 // section sets the section recall of the policy, where --policy names one.
-func (c *retrievalCmd) section(x *tool, o *eval.RetrievalOptions) error {
+func (c *retrievalCmd) section(x *evalRun, o *eval.RetrievalOptions) error {
 	if c.Policy == "" {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (c *retrievalCmd) section(x *tool, o *eval.RetrievalOptions) error {
 	return nil
 }
 
-func (c *retrievalCmd) show(x *tool, s eval.Summary) {
+func (c *retrievalCmd) show(x *evalRun, s eval.Summary) {
 	head := []string{"", "questions", "R@10", "hit@10", "R@50", "MRR", "in 4k", "in 8k"}
 	recall := s.Overall.RecallInSection != nil
 	if recall {

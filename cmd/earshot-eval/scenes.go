@@ -40,7 +40,7 @@ Examples:
   earshot-eval scenes --chatter 3000`
 }
 
-func (c *scenesCmd) Run(ctx context.Context, x *tool) error {
+func (c *scenesCmd) Run(ctx context.Context, x *evalRun) error {
 	p, err := loadPolicy(c.Policy)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (c *scenesCmd) Run(ctx context.Context, x *tool) error {
 }
 
 // among asks the scenes among chatter.
-func (c *scenesCmd) among(ctx context.Context, x *tool, st earshot.Store, scenes []eval.Scene, p assemble.Policy, counter assemble.Counter) error {
+func (c *scenesCmd) among(ctx context.Context, x *evalRun, st earshot.Store, scenes []eval.Scene, p assemble.Policy, counter assemble.Counter) error {
 	if c.Chatter < 0 {
 		return usagef("--chatter must be above 0, such as 3000")
 	}
@@ -109,7 +109,7 @@ func bundledStore(ctx context.Context) (earshot.Store, error) {
 	return st, nil
 }
 
-func showScenes(x *tool, list []eval.SceneResult) {
+func showScenes(x *evalRun, list []eval.SceneResult) {
 	t := terminal.NewTable("scene", "channel", "anchor", "needed", "shown", "tokens", "what is missing").Right(0, 3, 4, 5)
 	for _, scene := range list {
 		shown := terminal.Good(strconv.Itoa(scene.Shown))

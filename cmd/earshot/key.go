@@ -64,7 +64,7 @@ func (c *keyCreateCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	key, k, err := access.CreateKey(ctx, st, want)
 	if err != nil {
-		return keyProblem(err)
+		return keyUsageError(err)
 	}
 	if err := writeKey(a, key.Reveal(), k); err != nil {
 		// Nobody has seen it, and its name would be taken.
@@ -135,8 +135,8 @@ func (c *keyCreateCmd) hint(a *app, format string, args ...any) {
 	}
 }
 
-// keyProblem returns the usage error for a key that cannot be made.
-func keyProblem(err error) error {
+// keyUsageError returns the usage error for a key that cannot be made.
+func keyUsageError(err error) error {
 	var many *access.AmbiguousError
 	switch {
 	case errors.As(err, &many) && many.Channel == "":

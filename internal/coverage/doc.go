@@ -8,7 +8,7 @@
 //     takes in pages ([Timeline.Learn]), names what is missing
 //     ([Timeline.NewestMissing]), the window to ask for ([Timeline.Window]) and
 //     what the store is to keep ([Timeline.Entries]).
-//   - [Mark], [Begin]: the stored entries after somebody has said what is known, or
+//   - [AddCoverage], [Begin]: the stored entries after somebody has said what is known, or
 //     has begun to tell a channel's events.
 //   - [OfThread]: what the entries of a channel leave open of one thread.
 //   - estimate.go: how long a window must be to hold the newest page of a thread

@@ -14,12 +14,12 @@ const (
 	maxThreads = 256 // with entries, of a channel
 )
 
-// Mark returns a channel's entries after somebody has said that a stretch of its top
+// AddCoverage returns a channel's entries after somebody has said that a stretch of its top
 // level, or of a thread, is known, missing or stale. The stretch replaces what was
 // said of that time before. With all, what is known of a channel is known of its
 // threads too: what reaches back from the time since when its events are heard is as
 // if it had been heard. Else the gap that it fills stays one for threads.
-func Mark(list []earshot.Coverage, said earshot.Coverage, all bool) []earshot.Coverage {
+func AddCoverage(list []earshot.Coverage, said earshot.Coverage, all bool) []earshot.Coverage {
 	m := marking{said: said, span: spanOf(said), known: said.State == earshot.Known}
 	if said.Thread == "" {
 		m.since = RestoreHeard(part(list, "")).Since

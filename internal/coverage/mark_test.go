@@ -58,11 +58,11 @@ func TestMark(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before := slices.Clone(c.have)
-			got := coverage.Mark(c.have, c.said, c.all)
+			got := coverage.AddCoverage(c.have, c.said, c.all)
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Errorf("-want +got:\n%s", d)
 			}
-			if d := cmp.Diff(got, coverage.Mark(got, c.said, c.all)); d != "" {
+			if d := cmp.Diff(got, coverage.AddCoverage(got, c.said, c.all)); d != "" {
 				t.Errorf("said again, -once +twice:\n%s", d)
 			}
 			if !slices.Equal(before, c.have) {
@@ -129,7 +129,7 @@ func TestMarksAddUp(t *testing.T) {
 			}
 			from := 1 + r.IntN(moments-1)
 			c := earshot.Coverage{From: earshot.Time(from), To: earshot.Time(min(moments-1, from+r.IntN(12))), State: []earshot.CoverageState{earshot.Known, earshot.Missing, earshot.Stale}[r.IntN(3)]}
-			list = coverage.Mark(list, c, r.IntN(2) == 0)
+			list = coverage.AddCoverage(list, c, r.IntN(2) == 0)
 			for i := c.From; i <= c.To; i++ {
 				model[i] = c.State
 			}
@@ -168,13 +168,13 @@ func TestEntriesAreBounded(t *testing.T) {
 	t.Parallel()
 	list := heard(missing(0, 99))
 	for i := range earshot.Time(100) {
-		list = coverage.Mark(list, missing(1000+10*i, 1004+10*i), false)
+		list = coverage.AddCoverage(list, missing(1000+10*i, 1004+10*i), false)
 	}
 	if len(list) > 18 || coverage.ToldSince(list, told) != 1834+1 {
 		t.Errorf("%d entries: %+v", len(list), list)
 	}
 	for i := range 400 {
-		list = coverage.Mark(list, earshot.Coverage{Thread: earshot.MessageID(fmt.Sprint(i)), To: earshot.Time(1000 + i), State: earshot.Known}, false)
+		list = coverage.AddCoverage(list, earshot.Coverage{Thread: earshot.MessageID(fmt.Sprint(i)), To: earshot.Time(1000 + i), State: earshot.Known}, false)
 	}
 	threads := map[earshot.MessageID]bool{}
 	for _, e := range list {

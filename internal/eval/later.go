@@ -50,29 +50,29 @@ type LaterRow struct {
 	Queries int `json:"queries"` // those before which enough was said for so many turns
 	// Before is of what was said before the session, Within of what was said in it and in
 	// its last epoch, Ended of what was said in an epoch of it that has ended.
-	Before LaterShare `json:"before"`
-	Within LaterShare `json:"within"`
-	Ended  LaterShare `json:"ended"`
+	Before ShownShare `json:"before"`
+	Within ShownShare `json:"within"`
+	Ended  ShownShare `json:"ended"`
 	Epochs float64    `json:"epochs"`  // of a session, the mean
 	Prompt float64    `json:"prompt"`  // tokens of the query's prompt, the mean
 	Price  float64    `json:"charged"` // tokens of all prompts of the session, a tenth of those that a prompt shares with the one before; the mean
 	Full   float64    `json:"full"`    // the same of a bot that sends the whole thread, with the same system text
 }
 
-// A LaterShare is how much of some messages was shown.
-type LaterShare struct {
+// A ShownShare is how much of some messages was shown.
+type ShownShare struct {
 	Gold  int     `json:"gold"`
 	Shown float64 `json:"shown"`
 }
 
-func (s *LaterShare) add(shown bool) {
+func (s *ShownShare) add(shown bool) {
 	s.Gold++
 	if shown {
 		s.Shown++
 	}
 }
 
-func (s *LaterShare) average() {
+func (s *ShownShare) average() {
 	if s.Gold > 0 {
 		s.Shown /= float64(s.Gold)
 	}

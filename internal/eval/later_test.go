@@ -42,7 +42,7 @@ func later(t *testing.T, o eval.LaterOptions, password, turn int) eval.LaterRow 
 
 func TestLaterSaysWhereTheEvidenceWasSaid(t *testing.T) {
 	t.Parallel()
-	shown := eval.LaterShare{Gold: 1, Shown: 1}
+	shown := eval.ShownShare{Gold: 1, Shown: 1}
 	short := eval.LaterOptions{Budget: assemble.Budget{Tokens: 400, Session: 600, Limit: 100_000}}
 	for _, c := range []struct {
 		what     string

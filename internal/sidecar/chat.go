@@ -322,7 +322,7 @@ func (s *Service) MergeConversation(ctx context.Context, p access.Principal, id 
 	if err := chatWriter(p); err != nil {
 		return c, err
 	}
-	if err := staysPut(c, patch); err != nil {
+	if err := refuseMove(c, patch); err != nil {
 		return c, err
 	}
 	if len(patch) == 0 {

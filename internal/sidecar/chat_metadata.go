@@ -158,8 +158,8 @@ func isWord(s string) bool {
 	})
 }
 
-// staysPut refuses a patch that would have a conversation stand elsewhere.
-func staysPut(c earshot.Conversation, patch map[string]*string) error {
+// refuseMove refuses a patch that would have a conversation stand elsewhere.
+func refuseMove(c earshot.Conversation, patch map[string]*string) error {
 	for _, key := range placeKeys {
 		v, ok := patch[key]
 		if !ok {

@@ -64,7 +64,7 @@ func (s *Service) begin(ctx context.Context, c *channelBatch) error {
 	}
 	return s.cover(ctx, scope, func(list []earshot.Coverage) ([]earshot.Coverage, error) {
 		if c.created > coverage.Dawn {
-			list = coverage.Mark(list, earshot.Coverage{To: c.created - 1, State: earshot.Known}, true)
+			list = coverage.AddCoverage(list, earshot.Coverage{To: c.created - 1, State: earshot.Known}, true)
 		}
 		if c.heard == 0 {
 			return list, nil
@@ -153,5 +153,5 @@ func (s *Service) missedIn(ctx context.Context, scope earshot.Scope, from, to ea
 		return err
 	}
 	gap := earshot.Coverage{From: from, To: to, State: earshot.Missing, Why: whyAway}
-	return s.store.PutCoverage(ctx, scope, coverage.Changes(have, coverage.Mark(have, gap, false))...)
+	return s.store.PutCoverage(ctx, scope, coverage.Changes(have, coverage.AddCoverage(have, gap, false))...)
 }

@@ -146,10 +146,10 @@ func (s *Service) recall(ctx context.Context, p access.Principal, h stretch) (Re
 	err = s.cover(ctx, c.Scope(), func(list []earshot.Coverage) ([]earshot.Coverage, error) {
 		if h.known.From <= h.known.To {
 			if bare && h.known.From > coverage.Dawn {
-				list = coverage.Mark(list, earshot.Coverage{To: h.known.From - 1, State: earshot.Missing, Why: whyPast}, false)
+				list = coverage.AddCoverage(list, earshot.Coverage{To: h.known.From - 1, State: earshot.Missing, Why: whyPast}, false)
 			}
 			out.Known = earshot.Coverage{Thread: h.Thread, From: h.known.From, To: h.known.To, State: earshot.Known}
-			list = coverage.Mark(list, out.Known, h.all)
+			list = coverage.AddCoverage(list, out.Known, h.all)
 		}
 		out.Open = openOf(list, h.Thread)
 		return list, nil
@@ -242,7 +242,7 @@ func (s *Service) Cover(ctx context.Context, p access.Principal, channel earshot
 			if e.To == 0 || e.To > now {
 				e.To = now
 			}
-			list = coverage.Mark(list, e, true)
+			list = coverage.AddCoverage(list, e, true)
 		}
 		open = []earshot.Coverage{}
 		for _, e := range list {

@@ -31,8 +31,8 @@ type forumPost struct {
 	archived earshot.Time // when it was archived last; 0 where that is not told
 }
 
-// readPost reads a thread object.
-func readPost(raw json.RawMessage) (t forumPost, ok bool) {
+// readForumThread reads a thread object.
+func readForumThread(raw json.RawMessage) (t forumPost, ok bool) {
 	var x struct {
 		Metadata struct {
 			Archived string `json:"archive_timestamp"`
@@ -143,7 +143,7 @@ func (p *Platform) threads(ctx context.Context, e *rest.Endpoint, of string, que
 	}
 	list := threadList{More: answer.More == nil || *answer.More} // the next page is empty where there is none
 	for _, raw := range answer.Threads {
-		if t, ok := readPost(raw); ok {
+		if t, ok := readForumThread(raw); ok {
 			list.Threads = append(list.Threads, t)
 		}
 	}

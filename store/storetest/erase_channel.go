@@ -43,7 +43,7 @@ func (s *suite) fill() (earshot.Lease, []earshot.TurnID) {
 	l := s.claimOf(s.conversation("dm"))
 	s.begin(l, id, prompt(2))
 	s.step(l, id, 0)
-	s.put(l, post(id, 0, earshot.PostPlanned))
+	s.put(l, newPost(id, 0, earshot.PostPlanned))
 	return l, []earshot.TurnID{done, id, waits}
 }
 
@@ -147,15 +147,15 @@ var purgeCases = []testCase{
 		for name, err := range map[string]error{
 			"Begin":   s.Begin(s.Context(), l, id, prompt(2)),
 			"AddStep": s.AddStep(s.Context(), l, id, earshot.Step{N: 1, Data: []byte("canary")}),
-			"PutPost": s.PutPost(s.Context(), l, post(id, 0, earshot.PostSending)),
-			"Finish":  s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t, earshot.Arrival{Key: post(id, 0, earshot.PostPlanned).Key, Message: plainMessage(2, "canary")}),
+			"PutPost": s.PutPost(s.Context(), l, newPost(id, 0, earshot.PostSending)),
+			"Finish":  s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t, earshot.Arrival{Key: newPost(id, 0, earshot.PostPlanned).Key, Message: plainMessage(2, "canary")}),
 			"Renew":   renewed,
 		} {
 			if !errors.Is(err, earshot.ErrFenced) {
 				s.Errorf("%s: got %v, want ErrFenced", name, err)
 			}
 		}
-		wantError(s.T, s.Confirm(s.Context(), s.scope, post(id, 0, earshot.PostPlanned).Key, "r2"), earshot.ErrNotFound)
+		wantError(s.T, s.Confirm(s.Context(), s.scope, newPost(id, 0, earshot.PostPlanned).Key, "r2"), earshot.ErrNotFound)
 		wantError(s.T, s.Reopen(s.Context(), id), earshot.ErrNotFound)
 		wantError(s.T, s.Discard(s.Context(), id, "x"), earshot.ErrNotFound)
 		s.check(s.Release(s.Context(), l, 0))

@@ -114,7 +114,7 @@ func (s *suite) repliedTo(n int, question, conversation, text string, shows ...e
 	s.step(l, id, 0)
 	r := messageBy(n+500, "UBOT", "earshot", text)
 	r.Author.Kind = earshot.Bot
-	post := post(id, 0, earshot.PostSent)
+	post := newPost(id, 0, earshot.PostSent)
 	post.Message = r.ID
 	s.put(l, post)
 	t := turn(n, fmt.Sprint("turn ", n))
@@ -287,7 +287,7 @@ var erasuresCases = []testCase{
 			_, err := s.QueuedTurn(s.Context(), id)
 			wantError(s.T, err, earshot.ErrNotFound)
 		}
-		wantError(s.T, s.PutPost(s.Context(), l, post(turns[1], 0, earshot.PostSent)), earshot.ErrFenced)
+		wantError(s.T, s.PutPost(s.Context(), l, newPost(turns[1], 0, earshot.PostSent)), earshot.ErrFenced)
 		s.equal("again", s.record(plainMessage(50, "canary"), plainMessage(60, "canary")), []earshot.Change{earshot.Same, earshot.Gone})
 		next := plainMessage(61, "later")
 		next.Time = timeAfter(time.Minute)
@@ -502,7 +502,7 @@ var erasuresCases = []testCase{
 		s.begin(l, id, prompt(1, "m50"))
 		s.step(l, id, 0)
 		s.erased(s.ofPerson("U2"))
-		s.put(l, post(id, 0, earshot.PostSent))
+		s.put(l, newPost(id, 0, earshot.PostSent))
 		t := turn(1, "canarytext1")
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
 		s.equal("text", s.text(id), []string{})

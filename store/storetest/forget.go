@@ -25,7 +25,7 @@ func (s *suite) answered(n int, conversation string, shows ...earshot.MessageID)
 	p.Epoch = p.From
 	s.begin(l, id, p)
 	s.step(l, id, 0)
-	s.put(l, post(id, 0, earshot.PostSent))
+	s.put(l, newPost(id, 0, earshot.PostSent))
 	t := turn(n, fmt.Sprint("turn ", n))
 	t.Epoch, t.Ledger, t.Shown = p.Epoch, nil, nil
 	for _, m := range append(shows, t.Answer.Anchor) {
@@ -141,10 +141,10 @@ var eraseCases = []testCase{
 		l, turns := s.claim("me", timeAt(3))
 		s.equal("left", turnIDs(turns), []earshot.TurnID{b})
 		s.begin(l, b, prompt(2))
-		s.put(l, post(b, 0, earshot.PostPlanned))
+		s.put(l, newPost(b, 0, earshot.PostPlanned))
 		s.accept(deletionOf(2, ""))
 		s.equal("turn", s.queued(b).State, earshot.TurnDropped)
-		wantError(s.T, s.PutPost(s.Context(), l, post(b, 0, earshot.PostSending)), earshot.ErrConflict)
+		wantError(s.T, s.PutPost(s.Context(), l, newPost(b, 0, earshot.PostSending)), earshot.ErrConflict)
 		wantError(s.T, s.Finish(s.Context(), l, b, earshot.TurnDone, "", nil), earshot.ErrConflict)
 		s.check(s.Finish(s.Context(), l, b, earshot.TurnDropped, "mine", nil))
 		s.check(s.Release(s.Context(), l, 0))
@@ -154,12 +154,12 @@ var eraseCases = []testCase{
 	{"a turn that may have posted outlives its anchor and keeps no text", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		s.step(l, id, 0)
-		s.put(l, post(id, 0, earshot.PostSending))
+		s.put(l, newPost(id, 0, earshot.PostSending))
 		s.accept(deletionOf(1, ""))
 		s.equal("state", s.queued(id).State, earshot.TurnPosting)
 		s.equal("what is to be posted stays", s.text(id), []string{"post"})
 		s.step(l, id, 1)
-		s.put(l, post(id, 0, earshot.PostSent))
+		s.put(l, newPost(id, 0, earshot.PostSent))
 		t := turn(1, "canary")
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
 		s.equal("text", s.text(id), []string{})
@@ -218,7 +218,7 @@ var eraseCases = []testCase{
 		steps := s.steps(id)
 		s.equal("the journal says so", len(steps) == 1 && steps[0].Erased, true)
 		s.step(l, id, 1)
-		s.put(l, post(id, 0, earshot.PostSent))
+		s.put(l, newPost(id, 0, earshot.PostSent))
 		t := turn(1, "canary")
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
 		s.equal("text", s.text(id), []string{})
@@ -291,7 +291,7 @@ var eraseCases = []testCase{
 			l, _ := s.claim("me", timeAt(n))
 			s.begin(l, id, prompt(n, "m50"))
 			s.step(l, id, 0)
-			s.put(l, post(id, 0, earshot.PostAmbiguous))
+			s.put(l, newPost(id, 0, earshot.PostAmbiguous))
 			s.check(s.Finish(s.Context(), l, id, state, "x", nil))
 			s.check(s.Release(s.Context(), l, 0))
 		}
@@ -317,7 +317,7 @@ var eraseCases = []testCase{
 				s.record(plainMessage(51, "canary"))
 			}
 			s.begin(l, id, prompt(n, shown))
-			s.put(l, post(id, 0, earshot.PostSent))
+			s.put(l, newPost(id, 0, earshot.PostSent))
 			if !begun {
 				s.check(s.Finish(s.Context(), l, id, earshot.TurnParked, "x", nil))
 				s.check(s.Reopen(s.Context(), id))

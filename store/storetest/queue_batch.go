@@ -12,18 +12,18 @@ func arrivalOf(p earshot.Post, n int) earshot.Arrival {
 var batchCases = []testCase{
 	{"a step and its posts are written in one transaction", func(s *suite) {
 		l, id := s.ready(1, "m1")
-		first, second := post(id, 0, earshot.PostPlanned), post(id, 1, earshot.PostSending)
+		first, second := newPost(id, 0, earshot.PostPlanned), newPost(id, 1, earshot.PostSending)
 		for range 2 {
 			s.check(s.AddStep(s.Context(), l, id, earshot.Step{N: 0, Kind: "answer", Data: []byte("x")}, first, second))
 		}
 		s.equal("steps and posts", []int{len(s.steps(id)), len(s.posts(id))}, []int{1, 2})
 		s.equal("state", s.queued(id).State, earshot.TurnPosting)
 		// A refused call writes nothing.
-		wantError(s.T, s.AddStep(s.Context(), l, id, earshot.Step{N: 2, Kind: "answer"}, post(id, 2, earshot.PostSending)), earshot.ErrInvalid)
-		taken := post(id, 2, earshot.PostSending)
+		wantError(s.T, s.AddStep(s.Context(), l, id, earshot.Step{N: 2, Kind: "answer"}, newPost(id, 2, earshot.PostSending)), earshot.ErrInvalid)
+		taken := newPost(id, 2, earshot.PostSending)
 		taken.Key = first.Key
 		wantError(s.T, s.AddStep(s.Context(), l, id, earshot.Step{N: 1, Kind: "answer"}, taken), earshot.ErrConflict)
-		wantError(s.T, s.AddStep(s.Context(), l, id, earshot.Step{N: 1, Kind: "answer"}, post(id+1, 0, earshot.PostSending)), earshot.ErrInvalid)
+		wantError(s.T, s.AddStep(s.Context(), l, id, earshot.Step{N: 1, Kind: "answer"}, newPost(id+1, 0, earshot.PostSending)), earshot.ErrInvalid)
 		s.equal("steps and posts after refusals", []int{len(s.steps(id)), len(s.posts(id))}, []int{1, 2})
 		// The post is written even though the step is known.
 		first.State = earshot.PostSending
@@ -32,7 +32,7 @@ var batchCases = []testCase{
 	}},
 	{"arrivals are stored with the end of the turn", func(s *suite) {
 		l, id := s.ready(1, "m1")
-		p := post(id, 0, earshot.PostSending)
+		p := newPost(id, 0, earshot.PostSending)
 		s.put(l, p)
 		a := arrivalOf(p, 2)
 		unknown := arrivalOf(p, 3)
@@ -56,7 +56,7 @@ var batchCases = []testCase{
 	}},
 	{"an apology that arrived is stored with the failure", func(s *suite) {
 		l, id := s.ready(1, "m1")
-		p := post(id, 0, earshot.PostSending)
+		p := newPost(id, 0, earshot.PostSending)
 		s.put(l, p)
 		a := arrivalOf(p, 2)
 		s.check(s.Confirm(s.Context(), s.scope, p.Key, a.Message.ID)) // its event came first

@@ -29,7 +29,7 @@ var endsCases = []testCase{
 	{"a turn that makes progress counts its ends from zero", func(s *suite) {
 		id := s.asked(1, "m1")
 		l, _ := s.claim("dead", timeAt(0))
-		planned, sending, sent := post(id, 0, earshot.PostPlanned), post(id, 0, earshot.PostSending), post(id, 0, earshot.PostSent)
+		planned, sending, sent := newPost(id, 0, earshot.PostPlanned), newPost(id, 0, earshot.PostSending), newPost(id, 0, earshot.PostSent)
 		step := func(n int, posts ...earshot.Post) func() error {
 			return func() error {
 				return s.AddStep(s.Context(), l, id, earshot.Step{N: n, Kind: "model", Data: []byte("a")}, posts...)

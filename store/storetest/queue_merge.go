@@ -20,7 +20,7 @@ var mergeCases = []testCase{
 			func(earshot.Lease, earshot.TurnID) { s.accept(deletionOf(3, "")) },
 			func(l earshot.Lease, id earshot.TurnID) { // a post of it can be seen: by hand
 				s.begin(l, id, prompt(13))
-				s.put(l, post(id, 0, earshot.PostSending))
+				s.put(l, newPost(id, 0, earshot.PostSending))
 				s.accept(deletionOf(13, ""))
 				s.equal("while a post can be seen", s.queued(id).State, earshot.TurnPosting)
 				s.check(s.Finish(s.Context(), l, id, earshot.TurnDropped, "anchor deleted", nil))

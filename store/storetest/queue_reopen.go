@@ -17,9 +17,9 @@ func reopenQueue(t *testing.T, open func(t *testing.T) func() earshot.Store) {
 		stages := []func(l earshot.Lease, id earshot.TurnID, n int){
 			func(l earshot.Lease, id earshot.TurnID, n int) { s.begin(l, id, prompt(n)) },
 			func(l earshot.Lease, id earshot.TurnID, n int) { s.step(l, id, 0) },
-			func(l earshot.Lease, id earshot.TurnID, n int) { s.put(l, post(id, 0, earshot.PostPlanned)) },
-			func(l earshot.Lease, id earshot.TurnID, n int) { s.put(l, post(id, 0, earshot.PostSending)) },
-			func(l earshot.Lease, id earshot.TurnID, n int) { s.put(l, post(id, 0, earshot.PostSent)) },
+			func(l earshot.Lease, id earshot.TurnID, n int) { s.put(l, newPost(id, 0, earshot.PostPlanned)) },
+			func(l earshot.Lease, id earshot.TurnID, n int) { s.put(l, newPost(id, 0, earshot.PostSending)) },
+			func(l earshot.Lease, id earshot.TurnID, n int) { s.put(l, newPost(id, 0, earshot.PostSent)) },
 			func(l earshot.Lease, id earshot.TurnID, n int) { s.finish(l, id) },
 		}
 		var turns []earshot.TurnID

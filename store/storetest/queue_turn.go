@@ -6,8 +6,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// post returns the post of a turn's chunk in a state.
-func post(id earshot.TurnID, chunk int, state earshot.PostState) earshot.Post {
+// newPost returns the post of a turn's chunk in a state.
+func newPost(id earshot.TurnID, chunk int, state earshot.PostState) earshot.Post {
 	p := earshot.Post{Turn: id, Chunk: chunk, Key: fmt.Sprint("key ", id, " ", chunk), Text: fmt.Sprint("answer ", chunk), State: state, Tries: 1}
 	if state == earshot.PostSent {
 		p.Message = earshot.MessageID(fmt.Sprint("p", id, ".", chunk))
@@ -66,10 +66,10 @@ var queuedTurnCases = []testCase{
 		s.step(l, id, 1, "m1")
 		s.equal("journal", s.steps(id), []earshot.Step{
 			{N: 0, Kind: "tool", Data: []byte("step 0"), Time: timeAt(0)}, {N: 1, Kind: "tool", Data: []byte("step 1"), Time: timeAt(1)}})
-		s.put(l, post(id, 1, earshot.PostPlanned))
-		s.put(l, post(id, 0, earshot.PostSending))
-		s.put(l, post(id, 0, earshot.PostSent))
-		s.equal("posts", s.posts(id), []earshot.Post{post(id, 0, earshot.PostSent), post(id, 1, earshot.PostPlanned)})
+		s.put(l, newPost(id, 1, earshot.PostPlanned))
+		s.put(l, newPost(id, 0, earshot.PostSending))
+		s.put(l, newPost(id, 0, earshot.PostSent))
+		s.equal("posts", s.posts(id), []earshot.Post{newPost(id, 0, earshot.PostSent), newPost(id, 1, earshot.PostPlanned)})
 		s.equal("state", s.queued(id).State, earshot.TurnPosting)
 		t := turn(1, "x")
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t))
@@ -93,7 +93,7 @@ var queuedTurnCases = []testCase{
 	{"the same write again is no error and changes nothing", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		s.step(l, id, 0)
-		s.put(l, post(id, 0, earshot.PostSending))
+		s.put(l, newPost(id, 0, earshot.PostSending))
 		again := func(what string, f func() error) {
 			s.Helper()
 			before := s.traces(id)
@@ -104,15 +104,15 @@ var queuedTurnCases = []testCase{
 		again("AddStep", func() error {
 			return s.AddStep(s.Context(), l, id, earshot.Step{N: 0, Kind: "other", Data: []byte("other"), Time: 9})
 		})
-		again("PutPost", func() error { return s.PutPost(s.Context(), l, post(id, 0, earshot.PostSending)) })
-		s.put(l, post(id, 0, earshot.PostSent))
-		again("PutPost, sent", func() error { return s.PutPost(s.Context(), l, post(id, 0, earshot.PostSent)) })
+		again("PutPost", func() error { return s.PutPost(s.Context(), l, newPost(id, 0, earshot.PostSending)) })
+		s.put(l, newPost(id, 0, earshot.PostSent))
+		again("PutPost, sent", func() error { return s.PutPost(s.Context(), l, newPost(id, 0, earshot.PostSent)) })
 		t := turn(1, "x")
 		finish := func() error { return s.Finish(s.Context(), l, id, earshot.TurnDone, "", &t) }
 		s.check(finish())
 		again("Finish", finish)
 		again("AddStep of a turn that is done", func() error { return s.AddStep(s.Context(), l, id, earshot.Step{N: 0}) })
-		again("PutPost of a turn that is done", func() error { return s.PutPost(s.Context(), l, post(id, 0, earshot.PostSent)) })
+		again("PutPost of a turn that is done", func() error { return s.PutPost(s.Context(), l, newPost(id, 0, earshot.PostSent)) })
 		turns, err := s.Turns(s.Context(), s.conversation("m1"), 0)
 		s.check(err)
 		s.equal("committed once", len(turns), 1)
@@ -131,7 +131,7 @@ var queuedTurnCases = []testCase{
 		compacted := prompt(2)
 		compacted.Epoch++
 		s.begin(l, id, compacted)
-		s.put(l, post(id, 0, earshot.PostPlanned))
+		s.put(l, newPost(id, 0, earshot.PostPlanned))
 		s.begin(l, id, prompt(1))
 		s.equal("text", s.posts(id)[0].Text, "")
 	}},
@@ -162,12 +162,12 @@ var queuedTurnCases = []testCase{
 	}},
 	{"a post that was sent keeps its message, its key and its state; its text may change", func(s *suite) {
 		l, id := s.ready(1, "m1")
-		sent := post(id, 0, earshot.PostSent)
+		sent := newPost(id, 0, earshot.PostSent)
 		s.put(l, sent)
 		for _, change := range []func(*earshot.Post){
 			func(p *earshot.Post) { p.Message = "other" }, func(p *earshot.Post) { p.Key = "other" },
-			func(p *earshot.Post) { *p = post(id, 0, earshot.PostSending) }, func(p *earshot.Post) { *p = post(id, 0, earshot.PostPlanned) },
-			func(p *earshot.Post) { *p = post(id, 0, earshot.PostAmbiguous) }, func(p *earshot.Post) { *p = post(id, 0, earshot.PostFailed) },
+			func(p *earshot.Post) { *p = newPost(id, 0, earshot.PostSending) }, func(p *earshot.Post) { *p = newPost(id, 0, earshot.PostPlanned) },
+			func(p *earshot.Post) { *p = newPost(id, 0, earshot.PostAmbiguous) }, func(p *earshot.Post) { *p = newPost(id, 0, earshot.PostFailed) },
 		} {
 			p := sent
 			change(&p)
@@ -180,11 +180,11 @@ var queuedTurnCases = []testCase{
 	}},
 	{"no post of a final turn may be sent, even if it was stored before", func(s *suite) {
 		l, id := s.ready(1, "m1")
-		s.put(l, post(id, 0, earshot.PostSending))
+		s.put(l, newPost(id, 0, earshot.PostSending))
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnParked, "x", nil))
-		wantError(s.T, s.PutPost(s.Context(), l, post(id, 0, earshot.PostSending)), earshot.ErrConflict)
+		wantError(s.T, s.PutPost(s.Context(), l, newPost(id, 0, earshot.PostSending)), earshot.ErrConflict)
 		s.check(s.Reopen(s.Context(), id))
-		s.put(l, post(id, 0, earshot.PostSending))
+		s.put(l, newPost(id, 0, earshot.PostSending))
 		s.equal("state", s.queued(id).State, earshot.TurnPosting)
 	}},
 	{"an invalid post is refused", func(s *suite) {
@@ -193,22 +193,22 @@ var queuedTurnCases = []testCase{
 			func(p *earshot.Post) { p.State = "" }, func(p *earshot.Post) { p.State = earshot.PostSent },
 			func(p *earshot.Post) { p.Message = "m9" }, func(p *earshot.Post) { p.Chunk = -1 },
 		} {
-			p := post(id, 0, earshot.PostPlanned)
+			p := newPost(id, 0, earshot.PostPlanned)
 			change(&p)
 			wantError(s.T, s.PutPost(s.Context(), l, p), earshot.ErrInvalid)
 		}
-		s.put(l, post(id, 0, earshot.PostPlanned))
-		taken := post(id, 1, earshot.PostPlanned)
-		taken.Key = post(id, 0, earshot.PostPlanned).Key
+		s.put(l, newPost(id, 0, earshot.PostPlanned))
+		taken := newPost(id, 1, earshot.PostPlanned)
+		taken.Key = newPost(id, 0, earshot.PostPlanned).Key
 		wantError(s.T, s.PutPost(s.Context(), l, taken), earshot.ErrConflict)
 		s.equal("posts", len(s.posts(id)), 1)
 	}},
 	{"Confirm needs no lease: the platform itself says that the post is there", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		for _, state := range []earshot.PostState{earshot.PostPlanned, earshot.PostSending, earshot.PostAmbiguous} {
-			s.put(l, post(id, 0, state))
+			s.put(l, newPost(id, 0, state))
 		}
-		want := post(id, 0, earshot.PostSent)
+		want := newPost(id, 0, earshot.PostSent)
 		for range 2 {
 			s.check(s.Confirm(s.Context(), s.scope, want.Key, want.Message))
 			s.equal("posts", s.posts(id), []earshot.Post{want})
@@ -219,21 +219,21 @@ var queuedTurnCases = []testCase{
 		elsewhere := s.scope
 		elsewhere.Channel = "C2"
 		wantError(s.T, s.Confirm(s.Context(), elsewhere, want.Key, want.Message), earshot.ErrNotFound)
-		wantError(s.T, s.PutPost(s.Context(), l, post(id, 0, earshot.PostSending)), earshot.ErrConflict)
+		wantError(s.T, s.PutPost(s.Context(), l, newPost(id, 0, earshot.PostSending)), earshot.ErrConflict)
 	}},
 	{"a reply's chunks lead to their turn", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		for chunk := range 3 {
-			s.put(l, post(id, chunk, earshot.PostSent))
+			s.put(l, newPost(id, chunk, earshot.PostSent))
 		}
 		for chunk := range 3 {
-			got, err := s.Posted(s.Context(), s.scope, post(id, chunk, earshot.PostSent).Message)
+			got, err := s.Posted(s.Context(), s.scope, newPost(id, chunk, earshot.PostSent).Message)
 			s.check(err)
 			s.equal("turn", got.ID, id)
 		}
 		elsewhere := s.scope
 		elsewhere.Workspace = "T2"
-		_, err := s.Posted(s.Context(), elsewhere, post(id, 0, earshot.PostSent).Message)
+		_, err := s.Posted(s.Context(), elsewhere, newPost(id, 0, earshot.PostSent).Message)
 		wantError(s.T, err, earshot.ErrNotFound)
 		for _, none := range []earshot.MessageID{"", "m1"} {
 			_, err := s.Posted(s.Context(), s.scope, none)
@@ -251,7 +251,7 @@ var queuedTurnCases = []testCase{
 			wantError(s.T, s.Finish(s.Context(), l, id, earshot.TurnDone, "", nil), earshot.ErrConflict)
 			wantError(s.T, s.Begin(s.Context(), l, id, prompt(n)), earshot.ErrConflict)
 			wantError(s.T, s.AddStep(s.Context(), l, id, earshot.Step{Kind: "x"}), earshot.ErrConflict)
-			wantError(s.T, s.PutPost(s.Context(), l, post(id, 0, earshot.PostPlanned)), earshot.ErrConflict)
+			wantError(s.T, s.PutPost(s.Context(), l, newPost(id, 0, earshot.PostPlanned)), earshot.ErrConflict)
 			s.check(s.Release(s.Context(), l, 0))
 		}
 		c, err := s.Conversation(s.Context(), s.conversation("dm"))
@@ -285,7 +285,7 @@ var queuedTurnCases = []testCase{
 		l, _ := s.claim("me", timeAt(5))
 		wantError(s.T, s.Begin(s.Context(), l, c, prompt(3)), earshot.ErrConflict)
 		wantError(s.T, s.Finish(s.Context(), l, c, earshot.TurnDone, "", nil), earshot.ErrConflict)
-		wantError(s.T, s.PutPost(s.Context(), l, post(c, 0, earshot.PostSending)), earshot.ErrConflict)
+		wantError(s.T, s.PutPost(s.Context(), l, newPost(c, 0, earshot.PostSending)), earshot.ErrConflict)
 		s.check(s.Finish(s.Context(), l, b, earshot.TurnDropped, "answered with a later one", nil))
 		s.check(s.Finish(s.Context(), l, a, earshot.TurnDropped, "answered with a later one", nil))
 		s.begin(l, c, prompt(3))
@@ -294,7 +294,7 @@ var queuedTurnCases = []testCase{
 	{"a parked or failed turn can be reopened, and is answered before later ones", func(s *suite) {
 		l, id := s.ready(1, "m1")
 		s.step(l, id, 0)
-		s.put(l, post(id, 0, earshot.PostAmbiguous))
+		s.put(l, newPost(id, 0, earshot.PostAmbiguous))
 		wantError(s.T, s.Reopen(s.Context(), id), earshot.ErrConflict)
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnParked, "who knows", nil))
 		later := s.asked(2, "m1")

@@ -97,7 +97,7 @@ type storedReply struct {
 }
 
 func storedReplyOf(text string, ids []earshot.MessageID, u earshot.Usage) *storedReply {
-	return &storedReply{text, textsOf(ids), usageJSON{u.Input, u.Output, u.CacheRead, u.CacheWrite}}
+	return &storedReply{text, idStrings(ids), usageJSON{u.Input, u.Output, u.CacheRead, u.CacheWrite}}
 }
 
 // read returns the reply that the body is.
@@ -215,12 +215,12 @@ func (s *server) commitTurn(ctx context.Context, p access.Principal, in *commitI
 	}
 	out := committedTurn{
 		Turn: done.Turn, Conversation: visible.ConversationText(done.Conversation), Number: done.Number,
-		Anchor: string(done.Anchor), Replies: textsOf(done.Replies), Repeated: done.Repeated,
+		Anchor: string(done.Anchor), Replies: idStrings(done.Replies), Repeated: done.Repeated,
 	}
 	return &struct{ Body committedTurn }{out}, nil
 }
 
-func textsOf(ids []earshot.MessageID) []string {
+func idStrings(ids []earshot.MessageID) []string {
 	out := []string{}
 	for _, id := range ids {
 		out = append(out, string(id))

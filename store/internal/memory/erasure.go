@@ -88,7 +88,7 @@ func (s *Store) knows(of earshot.ErasureOf) error {
 				return nil
 			}
 		}
-		return rule.NothingOf(of.User)
+		return rule.UnknownPersonError(of.User)
 	}
 	if c == nil {
 		return rule.NoChannel(of.Channel)

@@ -364,8 +364,8 @@ func NoErasure(id earshot.ErasureID) error {
 	return fmt.Errorf("erasure %d: %w", id, earshot.ErrNotFound)
 }
 
-// NothingOf is the error for a person of whom nothing is stored.
-func NothingOf(id earshot.AuthorID) error {
+// UnknownPersonError returns the error for a person of whom nothing is stored.
+func UnknownPersonError(id earshot.AuthorID) error {
 	return fmt.Errorf("author %q: %w", id, earshot.ErrNotFound)
 }
 

@@ -82,7 +82,7 @@ func (t *Tx) knowsUser(ctx context.Context, of earshot.ErasureOf) error {
 		Args(at, string(of.User)), ScanOne(&reacted, new(int)))
 	err := t.Send(ctx)
 	if err == nil && last == 0 && !(named && of.Channel == "") && !owns && !reacted {
-		err = rule.NothingOf(of.User)
+		err = rule.UnknownPersonError(of.User)
 	}
 	return err
 }
