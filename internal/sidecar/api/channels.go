@@ -249,8 +249,8 @@ type searchInput struct {
 	Limit  int      `query:"limit" minimum:"1" maximum:"50" default:"10"`
 }
 
-// A hitJSON is a message that was found.
-type hitJSON struct {
+// A hit is a message that was found.
+type hit struct {
 	ID      string             `json:"id"`
 	Score   float64            `json:"score" doc:"the sum of parts; comparable within one answer only"`
 	Cover   float64            `json:"cover" doc:"the share of the query's words that it has, by their weights, 0 to 1"`
@@ -259,7 +259,7 @@ type hitJSON struct {
 }
 
 type hitList struct {
-	Hits []hitJSON `json:"hits" doc:"the best first"`
+	Hits []hit `json:"hits" doc:"the best first"`
 }
 
 func (s *server) searchChannel(ctx context.Context, p access.Principal, in *searchInput) (*struct{ Body hitList }, error) {
@@ -282,9 +282,9 @@ func (s *server) searchChannel(ctx context.Context, p access.Principal, in *sear
 	if err != nil {
 		return nil, err
 	}
-	out := hitList{[]hitJSON{}}
+	out := hitList{[]hit{}}
 	for _, h := range found {
-		x := hitJSON{string(h.ID), h.Score, h.Cover, map[string]float64{}, contract.MessageOf(h.Message)}
+		x := hit{string(h.ID), h.Score, h.Cover, map[string]float64{}, contract.MessageOf(h.Message)}
 		for _, part := range h.Parts {
 			x.Parts[part.Name] = part.Value
 		}

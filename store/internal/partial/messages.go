@@ -1,6 +1,7 @@
 package partial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -218,6 +219,20 @@ func (s *Store) PutCoverage(ctx context.Context, scope earshot.Scope, list ...ea
 // Coverage implements [earshot.Messages].
 func (s *Store) Coverage(ctx context.Context, scope earshot.Scope) ([]earshot.Coverage, error) {
 	return s.of(scope).Coverage(ctx, scope)
+}
+
+// Covered implements [earshot.Messages].
+func (s *Store) Covered(ctx context.Context, why string) ([]earshot.Scope, error) {
+	out, err := s.Store.Covered(ctx, why)
+	if err != nil {
+		return nil, err
+	}
+	held, err := s.memory.Covered(ctx, why)
+	out = append(out, held...)
+	slices.SortFunc(out, func(a, b earshot.Scope) int {
+		return cmp.Or(cmp.Compare(a.Platform, b.Platform), cmp.Compare(a.Workspace, b.Workspace), cmp.Compare(a.Channel, b.Channel))
+	})
+	return slices.Compact(out), err
 }
 
 // Terms implements [earshot.Messages].
