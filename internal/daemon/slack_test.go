@@ -51,6 +51,7 @@ func scenarios(t *testing.T, server string, by transport) {
 	x := newSlackWorld(t, server, by, nil, "EARSHOT_POLICY=delta")
 	// A thread that the app itself began before the daemon ran.
 	alert := x.Post(simulate.PostedMessage{Channel: x.general, User: x.App().BotID, Text: "disk of db1 is at 91%", Mute: true})
+	x.knows()
 	x.start()
 
 	root := x.Say(x.general, x.ann, x.at("is it raining?"))
@@ -124,6 +125,7 @@ func (x *slackWorld) wantSaid(root string, want ...string) {
 
 func changes(t *testing.T, server string, by transport) {
 	x := newSlackWorld(t, server, by, nil, "EARSHOT_POLICY=delta")
+	x.knows()
 	x.start()
 	root := x.Say(x.general, x.ann, "the release is on monday")
 	secret := x.Reply(x.general, root, x.bob, "the password is swordfish")

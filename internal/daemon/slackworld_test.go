@@ -2,10 +2,13 @@ package daemon_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/simulate"
+	"github.com/earshot-ai/earshot/store"
 )
 
 // slackScript holds the model's answers on the fake Slack: every question gets
@@ -81,6 +84,21 @@ func newSlackWorld(t *testing.T, server string, by transport, o *simulate.SlackO
 	x.bob = s.AddUser(simulate.User{Name: "bob", RealName: "Bob"})
 	x.general = s.AddChannel(simulate.Channel{Name: "general", Topic: "what goes on", Members: []string{x.ann, x.bob, x.self}})
 	return x
+}
+
+// knows has the store know Ann and Bob before the daemon starts. A name that Slack has
+// not told within a second is an id, and a busy machine must not pass for a slow Slack.
+func (x *slackWorld) knows() {
+	x.t.Helper()
+	st, err := store.Open(x.t.Context(), x.db, nil)
+	if err == nil {
+		err = errors.Join(st.PutAuthors(x.t.Context(), earshot.Slack, earshot.WorkspaceID(x.Team().ID),
+			earshot.Author{ID: earshot.AuthorID(x.ann), Name: "Ann", Kind: earshot.Human}, earshot.Author{ID: earshot.AuthorID(x.bob), Name: "Bob", Kind: earshot.Human},
+		), st.Close())
+	}
+	if err != nil {
+		x.t.Fatal(err)
+	}
 }
 
 // start runs the daemon until the test or stop ends it.

@@ -454,7 +454,7 @@ class Context:
     @property
     def ledger(self) -> List[wire.LedgerRow]:
         """For every message why the model sees it or not."""
-        return self.answer["ledger"]
+        return self.answer.get("ledger", [])
 
     @property
     def capability(self) -> str:

@@ -345,9 +345,6 @@ class _ContextAnswer(TypedDict):
     conversation: str
     # of the prompt
     hash: str
-    ledger: List[LedgerRow]
-    # what committing the turn stores, besides the reply
-    next: Next
     notes: List[Note]
     prompt: PromptJSON
     tokens: ResultTokens
@@ -358,6 +355,9 @@ class ContextAnswer(_ContextAnswer, total=False):
     capability: str
     # the files that messages of the prompt have as media
     files: List[PromptFile]
+    ledger: List[LedgerRow]
+    # what committing the turn stores, besides the reply
+    next: Next
     tools: List[ToolInfo]
     turn: OpenTurn
 
@@ -387,8 +387,13 @@ class ContextBody(TypedDict, total=False):
     hold: int
     # the operator's own system text
     instructions: Optional[str]
+    # false: the answer has no ledger, which is most of it; GET /v1/turns/{id} has that of a
+    # committed turn; default: true
+    ledger: Optional[bool]
     # a message that is recorded first
     message: Message
+    # false: the answer has no next; default: true
+    next: Optional[bool]
     # open a turn, to be committed with the reply
     open: bool
     # the platform, where several have a channel with this id

@@ -491,7 +491,7 @@ export class Context {
 
   /** For every message why the model sees it or not. */
   get ledger(): LedgerRow[] {
-    return this.answer.ledger;
+    return this.answer.ledger ?? [];
   }
 
   /** A key for the tools of this channel up to this message; "" if there is none. */

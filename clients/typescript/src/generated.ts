@@ -298,9 +298,9 @@ export interface ContextAnswer {
   files?: PromptFile[] | undefined;
   /** of the prompt */
   hash: string;
-  ledger: LedgerRow[];
+  ledger?: LedgerRow[] | undefined;
   /** what committing the turn stores, besides the reply */
-  next: Next;
+  next?: Next | undefined;
   notes: Note[];
   prompt: PromptJSON;
   tokens: ResultTokens;
@@ -337,8 +337,15 @@ export interface ContextBody {
   hold?: number | undefined;
   /** the operator's own system text */
   instructions?: string | null | undefined;
+  /**
+   * false: the answer has no ledger, which is most of it; GET /v1/turns/{id} has that of a committed
+   * turn; default: true
+   */
+  ledger?: boolean | null | undefined;
   /** a message that is recorded first */
   message?: Message | undefined;
+  /** false: the answer has no next; default: true */
+  next?: boolean | null | undefined;
   /** open a turn, to be committed with the reply */
   open?: boolean | undefined;
   /** the platform, where several have a channel with this id */

@@ -47,6 +47,8 @@ type contextBody struct {
 	Again        bool              `json:"again,omitzero" doc:"with open: also where the question has been answered, or somebody else is answering it"`
 	Hold         int               `json:"hold,omitzero" minimum:"1" maximum:"3600" doc:"with open: seconds for which the turn is held unless it is renewed; default: as long as turns can be committed, which is 15 minutes unless the operator says otherwise"`
 	Tools        bool              `json:"tools,omitzero" doc:"also return the tools' descriptions for a model"`
+	Ledger       *bool             `json:"ledger,omitzero" doc:"false: the answer has no ledger, which is most of it; GET /v1/turns/{id} has that of a committed turn; default: true"`
+	Next         *bool             `json:"next,omitzero" doc:"false: the answer has no next; default: true"`
 	Files        *bool             `json:"files,omitzero" doc:"false: the model can be given no files; the prompt has none and its guide promises none; default: true"`
 }
 
@@ -54,8 +56,8 @@ type contextBody struct {
 type contextAnswer struct {
 	Prompt       promptJSON            `json:"prompt"`
 	Tokens       contract.ResultTokens `json:"tokens"`
-	Ledger       []contract.LedgerRow  `json:"ledger"`
-	Next         contract.Next         `json:"next" doc:"what committing the turn stores, besides the reply"`
+	Ledger       []contract.LedgerRow  `json:"ledger,omitzero"`
+	Next         *contract.Next        `json:"next,omitzero" doc:"what committing the turn stores, besides the reply"`
 	Notes        []contract.Note       `json:"notes"`
 	Hash         string                `json:"hash" doc:"of the prompt"`
 	Conversation string                `json:"conversation" doc:"its id"`
@@ -240,7 +242,14 @@ func (s *server) makeContext(ctx context.Context, p access.Principal, in *contex
 	if err != nil {
 		return nil, err
 	}
-	return &contextOutput{Body: contextAnswerOf(c, b.Tools)}, nil
+	out := &contextOutput{Body: contextAnswerOf(c, b.Tools)}
+	if b.Ledger != nil && !*b.Ledger {
+		out.Body.Ledger = nil
+	}
+	if b.Next != nil && !*b.Next {
+		out.Body.Next = nil
+	}
+	return out, nil
 }
 
 type contextOutput struct{ Body contextAnswer }
@@ -248,7 +257,7 @@ type contextOutput struct{ Body contextAnswer }
 func contextAnswerOf(c sidecar.Context, withTools bool) contextAnswer {
 	w := contract.ResultOf(c.Result)
 	out := contextAnswer{
-		Prompt: promptJSON{w.System, w.Messages}, Tokens: w.Tokens, Ledger: w.Ledger, Next: w.Next, Notes: w.Notes, Hash: w.Hash,
+		Prompt: promptJSON{w.System, w.Messages}, Tokens: w.Tokens, Ledger: w.Ledger, Next: &w.Next, Notes: w.Notes, Hash: w.Hash,
 		Conversation: visible.ConversationText(c.Conversation), Capability: c.Capability, Files: promptFiles(c.Files),
 	}
 	if d := c.Draft; d != nil {

@@ -3,9 +3,12 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -210,5 +213,38 @@ func TestAMessageIsToldAndItsContextMadeInOneCall(t *testing.T) {
 	body["message"] = object{"id": "m3", "time": "2026-03-02T10:00:00Z", "author": object{"id": "U-Eve"}, "text": "x"}
 	if status, _, got := w.call(t, "T2", http.MethodPost, "/v1/context", body); status != http.StatusNotFound || got != want {
 		t.Errorf("into a foreign channel: %d %s, want %s", status, got, want)
+	}
+}
+
+// TestAContextWithoutLedgerAndNextIsTheRest asks for a context of 100 messages whole, and
+// without what only some callers read.
+func TestAContextWithoutLedgerAndNextIsTheRest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for n := range 100 {
+		w.tell(t, said(n, "Alice", fmt.Sprintf("step %d of the migration went through", n)))
+	}
+	answer := func(more object) (string, map[string]json.RawMessage) {
+		t.Helper()
+		body := object{"channel": "C1", "anchor": "m99", "agent": "U0BOT"}
+		maps.Copy(body, more)
+		status, _, text := w.call(t, "C1", http.MethodPost, "/v1/context", body)
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(text), &fields); err != nil || status != http.StatusOK {
+			t.Fatalf("%d %s: %v", status, text, err)
+		}
+		delete(fields, "capability") // another one each time
+		return text, fields
+	}
+	all, whole := answer(object{"ledger": true, "next": true})
+	few, lean := answer(object{"ledger": false, "next": false})
+	t.Logf("%d bytes whole, %d without ledger and next", len(all), len(few))
+	if len(whole["ledger"]) == 0 || len(whole["next"]) == 0 || len(few)*2 > len(all) {
+		t.Errorf("%d bytes whole, %d without ledger and next", len(all), len(few))
+	}
+	delete(whole, "ledger")
+	delete(whole, "next")
+	if diff := cmp.Diff(whole, lean); diff != "" {
+		t.Errorf("-whole +lean\n%s", diff)
 	}
 }
