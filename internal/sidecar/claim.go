@@ -87,14 +87,15 @@ func (s *Service) taken(ctx context.Context, err error) error {
 }
 
 // own aborts the draft that holds a claim if the same caller opened it with the same
-// key: its answer was lost on the way, and nobody else knows of it.
+// key: its answer was lost on the way, and nobody else knows of it. One whose reply may
+// be posted is known to somebody: it stays until it expires, and is interrupted then.
 func (s *Service) own(ctx context.Context, p access.Principal, claim Claim, taken error) (bool, error) {
 	var held *earshot.Claimed
 	if claim.Key == "" || !errors.As(taken, &held) || held.Until == 0 {
 		return false, nil
 	}
 	d, err := s.store.Draft(ctx, held.Turn)
-	if err != nil || d.Opener != p.ID || openingOf(d).Key != keySum(claim.Key) {
+	if err != nil || d.Opener != p.ID || openingOf(d).Key != keySum(claim.Key) || d.Posting != 0 {
 		return false, err
 	}
 	_, err = s.store.AbortDraft(ctx, d.ID)

@@ -23,36 +23,28 @@ import (
 // deleted; whoever loses is told so, and the turns of the conversation have no gap.
 func TestTwoSidecarsOverOneStoreCommitOnce(t *testing.T) {
 	t.Parallel()
-	for name, spec := range map[string]func() string{
-		"postgres": func() string { return pgtest.Spec(t) },
-		"sqlite":   func() string { return filepath.Join(t.TempDir(), "earshot.db") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := &races{t: t, at: spec()}
-			r.start()
-			rounds := 24
-			if testing.Short() {
-				rounds = 8
+	overBoth(t, func(t *testing.T, r *races) {
+		rounds := 24
+		if testing.Short() {
+			rounds = 8
+		}
+		for n := range rounds {
+			r.round(n)
+		}
+		turns, err := r.stores[0].Turns(t.Context(), r.conversation, 0)
+		if err != nil || len(turns) != r.committed {
+			t.Fatalf("%d turns, %d were committed: %v", len(turns), r.committed, err)
+		}
+		for i, turn := range turns {
+			if turn.Number != i || len(turn.Answer.Replies) != 1 {
+				t.Errorf("turn %d has number %d and replies %v", i, turn.Number, turn.Answer.Replies)
 			}
-			for n := range rounds {
-				r.round(n)
-			}
-			turns, err := r.stores[0].Turns(t.Context(), r.conversation, 0)
-			if err != nil || len(turns) != r.committed {
-				t.Fatalf("%d turns, %d were committed: %v", len(turns), r.committed, err)
-			}
-			for i, turn := range turns {
-				if turn.Number != i || len(turn.Answer.Replies) != 1 {
-					t.Errorf("turn %d has number %d and replies %v", i, turn.Number, turn.Answer.Replies)
-				}
-			}
-			if r.committed < rounds/2 || r.overtaken == 0 {
-				t.Errorf("%d of %d questions were answered, %d commits came too late", r.committed, rounds, r.overtaken)
-			}
-			t.Logf("%d of %d questions were answered, %d commits came too late", r.committed, rounds, r.overtaken)
-		})
-	}
+		}
+		if r.committed < rounds/2 || r.overtaken == 0 {
+			t.Errorf("%d of %d questions were answered, %d commits came too late", r.committed, rounds, r.overtaken)
+		}
+		t.Logf("%d of %d questions were answered, %d commits came too late", r.committed, rounds, r.overtaken)
+	})
 }
 
 // TestTwoSidecarsOpenOneQuestion has two sidecars over one database open turns for the
@@ -61,30 +53,22 @@ func TestTwoSidecarsOverOneStoreCommitOnce(t *testing.T) {
 // try.
 func TestTwoSidecarsOpenOneQuestion(t *testing.T) {
 	t.Parallel()
-	for name, spec := range map[string]func() string{
-		"postgres": func() string { return pgtest.Spec(t) },
-		"sqlite":   func() string { return filepath.Join(t.TempDir(), "earshot.db") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := &races{t: t, at: spec()}
-			r.start()
-			rounds := 12
-			if testing.Short() {
-				rounds = 4
-			}
-			for n := range rounds {
-				r.claimed(n)
-			}
-			turns, err := r.stores[0].Turns(t.Context(), r.conversation, 0)
-			if err != nil || len(turns) != rounds {
-				t.Errorf("%d turns for %d questions: %v", len(turns), rounds, err)
-			}
-			for n := range rounds {
-				r.elsewhere(n)
-			}
-		})
-	}
+	overBoth(t, func(t *testing.T, r *races) {
+		rounds := 12
+		if testing.Short() {
+			rounds = 4
+		}
+		for n := range rounds {
+			r.claimed(n)
+		}
+		turns, err := r.stores[0].Turns(t.Context(), r.conversation, 0)
+		if err != nil || len(turns) != rounds {
+			t.Errorf("%d turns for %d questions: %v", len(turns), rounds, err)
+		}
+		for n := range rounds {
+			r.elsewhere(n)
+		}
+	})
 }
 
 // claimed asks a question that three callers of each sidecar want to answer.
@@ -169,6 +153,22 @@ func (r *races) elsewhere(n int) {
 	}
 	if won != 1 {
 		r.t.Errorf("elsewhere, round %d: %d conversations have the question", n, won)
+	}
+}
+
+// overBoth runs a test with two sidecars over one database of each engine.
+func overBoth(t *testing.T, f func(t *testing.T, r *races)) {
+	t.Helper()
+	for name, spec := range map[string]func() string{
+		"postgres": func() string { return pgtest.Spec(t) },
+		"sqlite":   func() string { return filepath.Join(t.TempDir(), "earshot.db") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &races{t: t, at: spec()}
+			r.start()
+			f(t, r)
+		})
 	}
 }
 

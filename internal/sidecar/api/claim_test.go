@@ -110,7 +110,8 @@ func TestAClaimIsHeldByItsHeartbeatAndFreeOnceThatStops(t *testing.T) {
 	if status != http.StatusOK || len(first.Turn.Key) != 24 {
 		t.Fatalf("opened: %d %+v", status, first.Turn)
 	}
-	for until := time.Now().Add(3 * time.Second); time.Now().Before(until); time.Sleep(300 * time.Millisecond) {
+	for range 5 { // together longer than it was opened for
+		w.clock.forward(time.Second)
 		if status, at := w.renew(t, first.Turn.ID, object{}); status != http.StatusOK || at.State != "open" || at.Anchor != "m1" {
 			t.Fatalf("renewed: %d %+v", status, at)
 		}
@@ -129,17 +130,11 @@ func TestAClaimIsHeldByItsHeartbeatAndFreeOnceThatStops(t *testing.T) {
 		}
 		return strings.Contains(open, fmt.Sprintf(`"state":%q`, state))
 	}
-	for !listed("expired") { // the holder is not heard of again
-		time.Sleep(100 * time.Millisecond)
+	w.clock.forward(2 * time.Second) // the holder is not heard of again
+	if !listed("expired") {
+		t.Error("what its holder left is not listed")
 	}
-	var next contextJSON
-	for {
-		status, next = w.context(t, "C1", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT", "open": true, "hold": 60})
-		if status == http.StatusOK {
-			break
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
+	next := w.opens(t, object{"channel": "C1", "anchor": "m1", "agent": "U0BOT", "open": true, "hold": 60})
 	if next.Turn.Key != first.Turn.Key || next.Turn.Interrupted == nil || next.Turn.Interrupted.ID != first.Turn.ID {
 		t.Errorf("who takes over is told %+v", next.Turn)
 	}
@@ -169,10 +164,8 @@ func TestATurnThatCameInPlaceOfAnotherMayBePosted(t *testing.T) {
 	if status != http.StatusConflict || late.Context.Turn.ID == one.Turn.ID {
 		t.Fatalf("the commit: %d %+v", status, late)
 	}
-	var next contextJSON
-	for status = 0; status != http.StatusOK; time.Sleep(50 * time.Millisecond) { // until the claim has run out
-		status, next = w.context(t, "C1", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT", "open": true})
-	}
+	w.clock.forward(2 * time.Second) // the claim has run out
+	next := w.opened(t, "m1")
 	if next.Turn.Interrupted == nil || next.Turn.Interrupted.ID != late.Context.Turn.ID || next.Turn.Key != one.Turn.Key {
 		t.Errorf("who comes next is told %+v, want that turn %d was about to post", next.Turn, late.Context.Turn.ID)
 	}
@@ -292,6 +285,11 @@ func TestALostClaimIsOpenedAgainByItsKey(t *testing.T) {
 	}
 	if status, late := w.commit(t, "C1", lost.Turn.ID, says("x")); status != http.StatusGone || late.Code != "aborted" {
 		t.Errorf("the lost turn: %d %+v", status, late)
+	}
+	// Once its holder is about to post, somebody knows of it.
+	w.renew(t, again.Turn.ID, object{"posting": true, "hold": 60})
+	if status, _ := open("C1", "k1"); status != http.StatusConflict {
+		t.Errorf("the same while its reply may be posted: %d", status)
 	}
 	if status, done := w.commit(t, "C1", again.Turn.ID, says("x")); status != http.StatusOK {
 		t.Errorf("the turn: %d %+v", status, done)
