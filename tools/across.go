@@ -190,20 +190,11 @@ func placedEntries(ctx context.Context, channels []Searched, calls []*searchCall
 // writeAcross writes what fits into an answer of s.
 func writeAcross(s *Set, out acrossAnswer, entries []shownMessage) (Answer, error) {
 	out.Omitted = len(entries) // leaves room for the count
-	keep := s.fit(encodedLen(out), entries, inOrder(len(entries)), asFound)
-	out.Omitted = 0
-	var shows []earshot.Message
-	for i, e := range entries {
-		if !keep[i] {
-			out.Omitted++
-			continue
-		}
-		out.Results = append(out.Results, *e.json.(*placedResult))
-		shows = append(shows, e.message)
+	shows, omitted, err := s.keepFitting(encodedLen(out), entries, func(e shownMessage) { out.Results = append(out.Results, *e.json.(*placedResult)) })
+	if err != nil {
+		return refused(err)
 	}
-	if len(shows) == 0 && len(entries) > 0 {
-		return refused(tooLong)
-	}
+	out.Omitted = omitted
 	a, err := s.write(out, shows)
 	if err != nil {
 		return refused(err)

@@ -272,21 +272,29 @@ func (s *Set) results(ctx context.Context, q *searchCall, late bool) (Answer, er
 		e.json.(*result).RelevanceSignal = explainRank(&cut, q.Text, q.hits[i])
 	}
 	out.Omitted = len(entries) // leaves room for the count
-	keep := s.fit(encodedLen(out), entries, inOrder(len(entries)), asFound)
-	out.Omitted = 0
 	var shows []earshot.Message
-	for i, e := range entries {
-		if !keep[i] {
-			out.Omitted++
-			continue
-		}
-		out.Results = append(out.Results, *e.json.(*result))
-		shows = append(shows, e.message)
-	}
-	if len(shows) == 0 && len(entries) > 0 {
-		return Answer{}, tooLong
+	shows, out.Omitted, err = s.keepFitting(encodedLen(out), entries, func(e shownMessage) { out.Results = append(out.Results, *e.json.(*result)) })
+	if err != nil {
+		return Answer{}, err
 	}
 	return s.write(out, shows)
+}
+
+// keepFitting gives keep the entries that fit into an answer besides size bytes, in their
+// order, and returns their messages and how many do not fit. The error is tooLong where
+// none of them fits.
+func (s *Set) keepFitting(size int, entries []shownMessage, keep func(shownMessage)) (shows []earshot.Message, omitted int, err error) {
+	fits := s.fit(size, entries, inOrder(len(entries)), asFound)
+	for i, e := range entries {
+		if fits[i] {
+			keep(e)
+			shows = append(shows, e.message)
+		}
+	}
+	if len(shows) == 0 && len(entries) > 0 {
+		return nil, 0, tooLong
+	}
+	return shows, len(entries) - len(shows), nil
 }
 
 // entries returns messages as answers show them, each with a summary of its
