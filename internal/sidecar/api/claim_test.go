@@ -1,15 +1,23 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/sidecar"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
+	"github.com/earshot-ai/earshot/internal/sidecar/api"
+	"github.com/earshot-ai/earshot/internal/visible"
+	"github.com/earshot-ai/earshot/search"
 )
 
 // A claimJSON is the answer to whoever opens or renews a turn.
@@ -296,6 +304,39 @@ func TestALostClaimIsOpenedAgainByItsKey(t *testing.T) {
 	}
 	if status, _ := open("C1", "k1"); status != http.StatusConflict {
 		t.Errorf("the same once it is answered: %d", status)
+	}
+}
+
+// A heartbeat that waits is ended by its caller as soon as the turn has ended.
+func TestAHeartbeatThatItsCallerEndsIsNoFailure(t *testing.T) {
+	t.Parallel()
+	st := opened(t)
+	statuses := make(chan int, 10)
+	service := sidecar.New(st, search.New(st, nil), gate{}, sidecar.Options{})
+	h := api.New(api.Options{
+		Service: service, Reader: explain.New(st, search.New(st, nil), explain.Options{}), Gate: gate{"k": {ID: "key:k", Kind: access.Key}}, Version: "test",
+		Answered: func(route string, status int, _ time.Duration) {
+			if route == "POST /v1/turns/{id}/renew" {
+				statuses <- status
+			}
+		},
+	})
+	w := &world{store: st}
+	w.tell(t, said(1, "Bob", "<@U0BOT> why?"))
+	c, err := service.Context(t.Context(), access.Principal{ID: "key:k", Kind: access.Key}, sidecar.ContextRequest{
+		Channel: visible.Place{Channel: "C1"}, Anchor: "m1", Agent: "U0BOT", Open: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("/v1/turns/%d/renew", c.Draft.ID), strings.NewReader(`{"wait":20}`))
+	r.Host = "localhost"
+	r.Header.Set("Authorization", "Bearer k")
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	if got := <-statuses; got != 499 {
+		t.Errorf("it is counted as %d", got)
 	}
 }
 

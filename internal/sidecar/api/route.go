@@ -35,6 +35,9 @@ func (s *server) problemOf(ctx context.Context, err error) error {
 	if errors.As(err, &ready) {
 		return err // with its headers
 	}
+	if ctx.Err() != nil {
+		return newProblem(path, statusCallerGone, "closed", "the caller has gone before the answer")
+	}
 	var busy *contexts.Busy
 	if errors.As(err, &busy) {
 		return tooMany(ctx, busy.RetryAfter)
@@ -62,6 +65,11 @@ func (s *server) problemOf(ctx context.Context, err error) error {
 	}
 	return newProblem(path, statusOf[r.Kind], code, detail)
 }
+
+// statusCallerGone is of a request that its caller has ended, such as a heartbeat that
+// waits once its turn has ended. Nobody reads the answer; the log and the counts do not
+// take it for a failure of ours. The number is nginx's.
+const statusCallerGone = 499
 
 // tooMany is the answer to a request for a channel that is asked for too often.
 func tooMany(ctx context.Context, wait time.Duration) error {
