@@ -36,6 +36,7 @@ type commands struct {
 	Context  contextCmd  `cmd:"" group:"look" help:"Show the prompt that a model would get for a message, and why."`
 	Export   exportCmd   `cmd:"" group:"look" help:"Write the stored messages as JSON lines."`
 
+	Init     initCmd     `cmd:"" group:"run" help:"Set a bot up: write a configuration, say what is missing, check the rest."`
 	Serve    serveCmd    `cmd:"" group:"run" help:"Run the bot, on a platform: ${any_platform}."`
 	Sidecar  sidecarCmd  `cmd:"" group:"run" help:"Serve contexts to bots in any language, over HTTP and MCP."`
 	Check    checkCmd    `cmd:"" group:"run" help:"Check whether the bot can work: store, disk, model, platform, clock."`

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -57,35 +55,21 @@ func (c *demoCmd) choose(ctx context.Context, a *app, st earshot.Store) (scene, 
 	}
 	pick := 0
 	if a.asks && !a.json && len(found) > 1 {
-		if pick, err = a.pick(found); err != nil {
+		var labels []string
+		for _, f := range found {
+			labels = append(labels, f.label())
+		}
+		if pick, err = a.pick(ctx, "Which message shall be the question?", labels, 0, "nothing was shown"); err != nil {
 			return scene{}, err
 		}
 	}
 	return scene{channel: found[pick].channel, message: string(found[pick].message.ID)}, nil
 }
 
-// pick asks which of the messages to look at; an empty answer is the first.
-func (a *app) pick(found []candidate) (int, error) {
-	a.printf("%s\n", terminal.Strong("Which message shall be the question?"))
-	for i, f := range found {
-		a.printf("  %d  %s\n", i+1, terminal.CutWidth(fmt.Sprintf("#%s  %s %s  %s", plain.Line(f.channel, 24), terminal.Strong(plain.Line(f.message.Author.Name, 20)+":"),
-			plain.Line(f.message.Text, 60), terminal.Faint(fmt.Sprintf("after %d messages by %d people", f.said, f.people))), a.width-5))
-	}
-	in := bufio.NewScanner(a.in)
-	for {
-		a.printf("1–%d [1]: ", len(found))
-		if !in.Scan() {
-			a.printf("\n")
-			return 0, in.Err()
-		}
-		answer := strings.TrimSpace(in.Text())
-		if answer == "" {
-			return 0, nil
-		}
-		if n, err := strconv.Atoi(answer); err == nil && n >= 1 && n <= len(found) {
-			return n - 1, nil
-		}
-	}
+// label shows a candidate in a line.
+func (f candidate) label() string {
+	return fmt.Sprintf("#%s  %s %s  %s", plain.Line(f.channel, 24), terminal.Strong(plain.Line(f.message.Author.Name, 20)+":"),
+		plain.Line(f.message.Text, 60), terminal.Faint(fmt.Sprintf("after %d messages by %d people", f.said, f.people)))
 }
 
 // findCandidates searches the newest messages of the largest channels, or of one

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -116,33 +115,11 @@ func (c *eraseCmd) confirm(ctx context.Context, a *app, of earshot.ErasureOf, na
 		return usagef("%s Nobody can be asked here; agree with --yes", what)
 	}
 	a.printf("%s It cannot be undone.\nErase it? [y/N] ", what)
-	answer, err := a.answer(ctx)
+	answer, err := a.answer(ctx, "nothing was erased")
 	if err == nil && !strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y") {
 		err = errors.New("nothing was erased")
 	}
 	return err
-}
-
-// answer reads one line of the input. It returns when ctx ends, too: a terminal's
-// input is read until Enter, whatever Ctrl-C says.
-func (a *app) answer(ctx context.Context) (string, error) {
-	type line struct {
-		text string
-		err  error
-	}
-	read := make(chan line, 1)
-	go func() {
-		in := bufio.NewScanner(a.in)
-		in.Scan()
-		read <- line{in.Text(), in.Err()}
-	}()
-	select {
-	case l := <-read:
-		return l.text, l.err
-	case <-ctx.Done():
-		a.printf("\n")
-		return "", &interruptedError{"interrupted; nothing was erased"}
-	}
 }
 
 // run carries an erasure through, and waits until its bytes have left the files.

@@ -49,11 +49,7 @@ const askPatience = 30 * time.Second
 // askModels asks the models that answer, and the one that summarises, for one token
 // each, in order, without retries. client may be nil.
 func askModels(ctx context.Context, c config.Config, client *http.Client, tell func(ModelAsked)) {
-	list := Models(c)
-	urls := []string{c.Model.BaseURL, c.Model.Fallback.BaseURL}[:len(list)]
-	if info, ok := Summariser(c); ok {
-		list, urls = append(list, info), append(urls, c.Summary.BaseURL)
-	}
+	list, urls := modelsAndURLs(c)
 	for i, info := range list {
 		asked := ModelAsked{ModelInfo: info}
 		m, err := newProviderModel(c.Keys, info, urls[i], client)
@@ -67,6 +63,17 @@ func askModels(ctx context.Context, c config.Config, client *http.Client, tell f
 		}
 		tell(asked)
 	}
+}
+
+// modelsAndURLs are the models that answer, and the one that summarises, each with its
+// base URL from the settings.
+func modelsAndURLs(c config.Config) (list []ModelInfo, urls []string) {
+	list = Models(c)
+	urls = []string{c.Model.BaseURL, c.Model.Fallback.BaseURL}[:len(list)]
+	if info, ok := Summariser(c); ok {
+		list, urls = append(list, info), append(urls, c.Summary.BaseURL)
+	}
+	return list, urls
 }
 
 // askModel asks a model for one token. Some models cannot begin with one, and say so:
@@ -107,11 +114,17 @@ func CheckModel(c config.Config) error {
 }
 
 // CheckStart returns what keeps a bot from starting with a configuration that is
-// right in itself: keys that its platform needs, and a model.
+// right in itself: keys that its platform and its models need, and a model.
 func CheckStart(c config.Config) []error {
 	problems := kindOf(c).keys(c)
 	if err := CheckModel(c); err != nil {
 		problems = append(problems, err)
+	}
+	list, urls := modelsAndURLs(c)
+	for i, info := range list {
+		if _, err := newProviderModel(c.Keys, info, urls[i], nil); err != nil {
+			problems = append(problems, fmt.Errorf("model %s of %s: %w", info.Name, info.Provider, err))
+		}
 	}
 	return problems
 }

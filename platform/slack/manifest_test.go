@@ -1,6 +1,8 @@
 package slack_test
 
 import (
+	"encoding/json"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -20,8 +22,9 @@ func TestTheManifestAsksForWhatIsNeeded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ := strings.Cut(string(page), "```yaml\n")
-	text, _, ok := strings.Cut(text, "```")
+	if !strings.Contains(string(page), "```yaml\n"+slack.Manifest+"```") {
+		t.Error("docs/slack.md has another manifest than manifest.yaml")
+	}
 	var manifest struct {
 		OAuth struct {
 			Scopes struct {
@@ -34,8 +37,8 @@ func TestTheManifestAsksForWhatIsNeeded(t *testing.T) {
 			} `yaml:"event_subscriptions"`
 		} `yaml:"settings"`
 	}
-	if err := yaml.Unmarshal([]byte(text), &manifest); err != nil || !ok {
-		t.Fatalf("the page has no manifest: %v", err)
+	if err := yaml.Unmarshal([]byte(slack.Manifest), &manifest); err != nil {
+		t.Fatal(err)
 	}
 	var want []string
 	for _, n := range slack.ScopeNeeds() {
@@ -53,5 +56,28 @@ func TestTheManifestAsksForWhatIsNeeded(t *testing.T) {
 		if !slices.Contains(manifest.Settings.Events.Bot, event) {
 			t.Errorf("the manifest does not subscribe to %s", event)
 		}
+	}
+}
+
+// The link has the whole manifest, as JSON.
+func TestTheLinkHasTheManifest(t *testing.T) {
+	t.Parallel()
+	link, err := url.Parse(slack.ManifestURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want any
+	if err := json.Unmarshal([]byte(link.Query().Get("manifest_json")), &got); err != nil {
+		t.Fatal(err)
+	}
+	text, err := yaml.YAMLToJSON([]byte(slack.Manifest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(got, want); diff != "" || link.Host != "api.slack.com" || link.Query().Get("new_app") != "1" {
+		t.Errorf("%s: -link +manifest\n%s", link, diff)
 	}
 }
