@@ -46,6 +46,7 @@ type commands struct {
 	Assemble assembleCmd `cmd:"" group:"run" help:"Read one Input as JSON, write its Result: the assembler for other programs."`
 	Policy   policyCmd   `cmd:"" group:"run" help:"List, show and check policies, which say how a prompt is made."`
 
+	Doctor  doctorCmd  `cmd:"" group:"operate" help:"Say what is well and what is not, with the remedy: settings, store, bot, turns, platform."`
 	Status  statusCmd  `cmd:"" group:"operate" help:"Show what is stored, what waits, and which daemons run."`
 	Turns   turnsCmd   `cmd:"" group:"operate" help:"List turns: what was asked, and what happened."`
 	Turn    turnCmd    `cmd:"" group:"operate" help:"Show one turn: prompt, ledger, tool calls, tokens, cost, times."`

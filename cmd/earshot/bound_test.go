@@ -61,6 +61,8 @@ var commandBounds = map[string][]bounded{
 	"key create":       {{args: "--name one --channel room-7", CallBound: aboutOne}, {args: "--name two --workspace slack/T1", CallBound: aboutOne}},
 	"key list":         {{CallBound: aboutOne}},
 	"key revoke":       {{args: "one", CallBound: aboutOne}},
+	"init":             nil, // as check all
+	"doctor":           nil, // as check all
 	"check all":        nil, // opens the store for its daemon, of which each channel's retention is checked
 	"check model":      nil,
 	"check slack":      nil,

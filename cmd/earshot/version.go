@@ -32,10 +32,13 @@ func buildVersion() string {
 
 func (c *versionCmd) Run(a *app) error {
 	if a.json {
-		return a.writeJSON(map[string]string{
-			"version": buildVersion(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
-		})
+		return a.writeJSON(versionJSON())
 	}
 	a.printf("earshot %s (%s, %s/%s)\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return nil
+}
+
+// versionJSON is the version as --json writes it.
+func versionJSON() map[string]string {
+	return map[string]string{"version": buildVersion(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
 }

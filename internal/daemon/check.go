@@ -24,17 +24,22 @@ import (
 // the clock. It changes nothing but a note in the store that it removes again, and
 // posts in the channels that are named.
 func Check(ctx context.Context, o Options, channels []string, tell func(Finding)) {
-	o = o.withDefaults()
-	c := &checker{options: o, tell: tell}
+	c := beginCheck(ctx, o, tell)
+	c.model(ctx)
+	c.embeddings(ctx)
+	c.platform(ctx, channels)
+	c.clock()
+}
+
+// beginCheck looks at what is on this machine: settings, versions, the store and its disk.
+func beginCheck(ctx context.Context, o Options, tell func(Finding)) *checker {
+	c := &checker{options: o.withDefaults(), tell: tell}
 	for _, g := range o.Config.Gone {
 		c.say("settings", Poor, g, "it counts for nothing", "")
 	}
 	c.store(ctx)
 	c.disk()
-	c.model(ctx)
-	c.embeddings(ctx)
-	c.platform(ctx, channels)
-	c.clock()
+	return c
 }
 
 // CheckModels asks the models for a token each, and calls tell with each finding.
