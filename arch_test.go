@@ -157,6 +157,7 @@ var layout = architecture{
 		{8, "internal/sidecar/api", "the sidecar over HTTP"},
 		{9, "internal/sidecar/mcp", "the sidecar over MCP"},
 		{9, "internal/sidecar/mcp/mcptest", "a client that nobody here wrote; tests only"},
+		{1, "internal/site", "the documentation as pages"},
 		{8, "internal/inspect", "the web page"},
 		{1, "internal/inspect/picture", "data as SVG"},
 

@@ -1,11 +1,14 @@
 package docs_test
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+var update = flag.Bool("update", false, "copy llms.txt anew")
 
 // llms.txt, which tells a model where to read (llmstxt.org), has its title, its
 // summary and every page of this folder, and each of its links leads to a file.
@@ -24,6 +27,14 @@ func TestLLMsTxtHasEveryPage(t *testing.T) {
 		if _, err := os.Stat(filepath.Join("..", l[1])); err != nil {
 			t.Errorf("llms.txt links to %s, which is not there", l[1])
 		}
+	}
+	if *update {
+		if err := os.WriteFile("llms.txt", index, 0o644); err != nil { //nolint:gosec // as the pages
+			t.Fatal(err)
+		}
+	}
+	if copied, err := os.ReadFile("llms.txt"); err != nil || string(copied) != string(index) {
+		t.Errorf("docs/llms.txt, which the program has, is not llms.txt; run go test ./docs -update (%v)", err)
 	}
 	pages, err := filepath.Glob("*.md")
 	if err != nil {

@@ -12,7 +12,7 @@ const { context, faults } = await watched(browser, { viewport: { width: 1280, he
 await context.addInitScript({ content: axe })
 const page = await context.newPage()
 await crawl(page, given.seeds ?? ['/'], {
-  parameters: 1, most: 40,
+  parameters: 1, most: given.most ?? 40,
   visit: async (page, view, answer) => {
     views++
     check(`${view} is there`, answer.ok() || view === '/nowhere', `${answer.status()} ${where(page)}`)

@@ -110,7 +110,7 @@ export function kind(href) {
 
 /** Whether a path is a file to save, not a page. */
 export function saved(href) {
-  return /\.(json|svg|txt)$/.test(new URL(href).pathname)
+  return /\.(json|svg|txt|md)$/.test(new URL(href).pathname)
 }
 
 /**

@@ -63,6 +63,7 @@ type commands struct {
 	Migrate migrateCmd `cmd:"" group:"data" help:"Bring the database's schema up to date, or say what that would do."`
 
 	Eval       evalCmd       `cmd:"" hidden:"" passthrough:"" help:"Run earshot-eval, which measures on chat data what search finds and prompts contain."`
+	Docs       docsCmd       `cmd:"" group:"other" help:"Read the documentation, here or in a browser."`
 	Completion completionCmd `cmd:"" group:"other" help:"Print shell code for tab completion."`
 	Version    versionCmd    `cmd:"" group:"other" help:"Print the version."`
 }

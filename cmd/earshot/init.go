@@ -15,7 +15,6 @@ import (
 	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/terminal"
-	"github.com/earshot-ai/earshot/platform/slack"
 )
 
 type initCmd struct {
@@ -228,17 +227,13 @@ func (c *initCmd) guide(ctx context.Context, a *app) error {
 			out.Missing = append(out.Missing, err.Error())
 		}
 	}
-	switch c.Platform {
-	case config.PlatformSlack:
-		out.Link = slack.ManifestURL()
-	case config.PlatformDiscord:
-		out.Link = "https://discord.com/developers/applications"
-	}
+	app := daemon.AppOf(cfg)
+	out.Link = app.Link
 	if len(out.Missing) > 0 {
 		out.Next = slices.Insert(out.Next, 0, "earshot check --config "+file)
 	}
 	if !a.json {
-		c.told(a, out)
+		reportSetup(a, out, app)
 	}
 	unfit := c.checked(ctx, a, cfg, &out)
 	if a.json {
@@ -251,18 +246,14 @@ func (c *initCmd) guide(ctx context.Context, a *app) error {
 	return unfit
 }
 
-// told writes what was made and what is missing.
-func (c *initCmd) told(a *app, out initJSON) {
+// reportSetup writes what was made and what is missing.
+func reportSetup(a *app, out initJSON, guide daemon.AppGuide) {
 	a.printf("%s %s: every setting is there, with what it means\n", terminal.Good("wrote"), plain.Line(out.File, 200))
 	if len(out.Missing) == 0 {
 		return
 	}
-	switch c.Platform {
-	case config.PlatformSlack:
-		a.printf("\n%s\nOpen this link, choose the workspace, Create, then Install to Workspace. Under Basic Information, App-Level Tokens: Generate, with the scope connections:write.\n\n%s\n", terminal.Strong("Make the app"), out.Link)
-	case config.PlatformDiscord:
-		a.printf("\n%s\nAt %s: New Application; on its page Bot, Reset Token, and switch on Message Content Intent. earshot check prints the link that invites it.\n",
-			terminal.Strong("Make the application"), out.Link)
+	if guide.Link != "" {
+		a.printf("\n%s\n%s\n  %s\n", terminal.Strong(guide.Title), terminal.Paragraph(guide.Steps, a.width-4, "  "), guide.Link)
 	}
 	a.printf("\n%s\n", terminal.Strong("Missing"))
 	for _, m := range out.Missing {

@@ -5,10 +5,13 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/platform/slack"
 )
 
 // A platformKind is what a daemon needs of one platform.
 type platformKind struct {
+	// app says how the bot becomes an app there; nil where there are none.
+	app func() AppGuide
 	// open makes the adapter, with the bot on it.
 	open func(context.Context, sharedParts) (platform, error)
 	// check tells what the platform lacks; nil where no network lies between.
@@ -20,6 +23,22 @@ type platformKind struct {
 	// placeholder is what a reply says until the model has answered; "" where it is
 	// posted only then.
 	placeholder func(config.Config) string
+}
+
+// An AppGuide says how a bot becomes an app of its platform.
+type AppGuide struct {
+	Title string
+	Steps string
+	Link  string
+}
+
+// AppOf returns the guide of the platform that c names; the zero AppGuide where nothing is
+// to be made.
+func AppOf(c config.Config) AppGuide {
+	if app := kindOf(c).app; app != nil {
+		return app()
+	}
+	return AppGuide{}
 }
 
 // kindOf returns the row of the platform that c names. Of a name that is none, which
@@ -47,6 +66,13 @@ func platformKinds() map[string]platformKind {
 			},
 		},
 		config.PlatformSlack: {
+			app: func() AppGuide {
+				return AppGuide{
+					"Make the app",
+					"Open the link, choose the workspace, Create, then Install to Workspace. Under Basic Information, App-Level Tokens: Generate, with the scope connections:write.",
+					slack.ManifestURL(),
+				}
+			},
 			open: openSlack,
 			check: func(ctx context.Context, o Options, channels []string, tell func(Finding)) error {
 				return CheckSlack(ctx, o, strings.Join(channels[:min(1, len(channels))], ""), tell)
@@ -56,6 +82,13 @@ func platformKinds() map[string]platformKind {
 			placeholder: func(c config.Config) string { return placeholderFor(c.Slack.Reply, c.Slack.Placeholder) },
 		},
 		config.PlatformDiscord: {
+			app: func() AppGuide {
+				return AppGuide{
+					"Make the application",
+					"Open the link: New Application; on its page Bot, Reset Token, and switch on Message Content Intent. earshot check prints the link that invites it.",
+					"https://discord.com/developers/applications",
+				}
+			},
 			open:        openDiscord,
 			check:       CheckDiscord,
 			keys:        config.Config.CheckDiscordKeys,
