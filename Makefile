@@ -1,7 +1,7 @@
 # For those who work on Earshot. To use it, `go run ./cmd/earshot demo` and
 # `go test ./...` need neither make nor anything else besides Go.
 
-.PHONY: check fmt vet lint test examples test-race demo bench memory quality fuzz soak golden clients templ browser screenshots build ci clean help
+.PHONY: check fmt vet lint test examples test-race demo bench memory quality fuzz soak golden clients templ browser screenshots build recording ci clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/' | column -t -s:
@@ -60,6 +60,9 @@ browser: ## use the inspector's pages in Chromium, as people do and as attackers
 
 screenshots: ## the pictures of the inspector's pages, into docs/images/inspect; look at each
 	go run ./.ci/browser
+
+recording: ## the moving picture of the demo, docs/images/demo.svg; look at it
+	go run ./.ci/recording
 
 build: ## the static program, and what measures it
 	CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/ ./cmd/earshot ./cmd/earshot-eval

@@ -40,6 +40,7 @@ type scene struct {
 	message  string
 	why      string
 	needs    []earshot.MessageID // the messages without which the answer cannot be right
+	misleads []earshot.MessageID // those from which it would be wrong
 	followUp string              // a later question in the same conversation
 	query    string
 }
@@ -49,6 +50,7 @@ var firstScene = scene{
 	why: "“They” is explained only by the thread: the import workers. In the channel around it somebody says, within the same two minutes, that “they are running again” — the CI runners. " +
 		"Two workers run, two are kept stopped on purpose: the answer takes three messages of the thread.",
 	needs:    []earshot.MessageID{"1773153070.343179", "1773153843.434739", "1773154156.950029"},
+	misleads: []earshot.MessageID{"1773154210.612799"},
 	followUp: "1773155420.227649",
 	query:    "import workers stopped row 17,204",
 }

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/archive"
@@ -93,7 +96,7 @@ func (t *demoTour) show(a *app) {
 	head("the prompt of policy standard, %s tokens", plain.Number(t.prompt.result.Tokens.Total))
 	system, rest := t.prompt.result, t.prompt.result
 	system.Messages, rest.System = nil, ""
-	a.printf("%s%s\n%s", terminal.Prompt(system, a.width, 4), terminal.Prompt(rest, a.width, 30), terminal.Tokens(t.prompt.result.Tokens, a.width))
+	a.printf("%s%s\n%s", terminal.Prompt(system, a.width, 4), t.marked(terminal.Prompt(rest, a.width, 36)), terminal.Tokens(t.prompt.result.Tokens, a.width))
 	in, out := shownOf(t.prompt.result.Ledger)
 	head("why: the ledger, %s shown, %s left out", plain.Count(in, "message"), plain.Number(out))
 	a.printf("%s", terminal.Ledger(newestShown(t.prompt.result.Ledger, 12), t.prompt.input.Messages, t.q.identity, false, a.width))
@@ -123,14 +126,44 @@ func (t *demoTour) showQuestion(a *app) {
 	if t.scene.why != "" {
 		a.printf("\n%s", wrapProse(t.scene.why, a.width))
 	}
-	for _, m := range t.thread {
-		for _, id := range t.scene.needs {
-			if m.ID == id {
-				a.printf("    %s\n", terminal.CutWidth(terminal.Good("needed ")+terminal.Faint(m.Time.UTC().Format("15:04"))+" "+
-					terminal.Strong(plain.Line(m.Author.Name, 20)+":")+" "+plain.Line(m.Text, 400), a.width-4))
-			}
+	for _, m := range t.prompt.input.Messages {
+		if mark := t.mark(m.ID); mark != "" {
+			a.printf("    %s\n", terminal.CutWidth(fmt.Sprintf("%s %s %s %s", mark, terminal.Faint(m.Time.UTC().Format("15:04")),
+				terminal.Strong(plain.Line(m.Author.Name, 20)+":"), plain.Line(m.Text, 400)), a.width-4))
 		}
 	}
+}
+
+// mark says whether the answer needs a message, or would be wrong by it; "" for neither.
+func (t *demoTour) mark(id earshot.MessageID) string {
+	switch {
+	case slices.Contains(t.scene.needs, id):
+		return terminal.Good("needed")
+	case slices.Contains(t.scene.misleads, id):
+		return terminal.Bad("wrong ")
+	}
+	return ""
+}
+
+// marked marks the lines of a printed prompt that have the messages that mark names.
+func (t *demoTour) marked(prompt string) string {
+	marks := map[string]string{} // by the first words
+	for _, m := range t.prompt.input.Messages {
+		if mark := t.mark(m.ID); mark != "" {
+			text, _, _ := strings.Cut(m.Text, "\n")
+			marks[": "+text[:min(len(text), 24)]] = mark
+		}
+	}
+	var b strings.Builder
+	for line := range strings.Lines(prompt) {
+		for words, mark := range marks {
+			if strings.Contains(ansi.Strip(line), words) {
+				line = mark + " " + line
+			}
+		}
+		b.WriteString(line)
+	}
+	return b.String()
 }
 
 // showLater prints what the follow-up adds to the session.
@@ -176,6 +209,7 @@ func (t *demoTour) showNext(a *app) {
 	if t.own == "" {
 		a.printf("  your own workspace:  earshot demo --import EXPORT\n")
 	}
+	a.printf("  run it in your Slack: earshot init --platform slack\n")
 }
 
 // newestShown returns a ledger with only the last n of its shown messages.
