@@ -17,9 +17,14 @@ type AuthorStore interface {
 // profile that was told, which has an AsOf, also for what was said before; and where a
 // message has no name, any that is stored. An author that is named so has an AsOf.
 func Named(ctx context.Context, st AuthorStore, at earshot.Scope, list []earshot.Message) error {
+	return named(ctx, st, at, list, true)
+}
+
+// named is [Named]; without all, messages that have a name keep it.
+func named(ctx context.Context, st AuthorStore, at earshot.Scope, list []earshot.Message, all bool) error {
 	ids := map[earshot.AuthorID]bool{}
 	for _, m := range list {
-		if m.Author.ID != "" && !m.Deleted {
+		if m.Author.ID != "" && !m.Deleted && (all || m.Author.Name == "") {
 			ids[m.Author.ID] = true
 		}
 	}
@@ -42,7 +47,7 @@ func Named(ctx context.Context, st AuthorStore, at earshot.Scope, list []earshot
 	for i := range list {
 		a := &list[i].Author
 		p := profiles[a.ID]
-		if p.Name == "" || list[i].Deleted || a.Name != "" && p.AsOf == 0 {
+		if p.Name == "" || list[i].Deleted || a.Name != "" && (p.AsOf == 0 || !all) {
 			continue
 		}
 		a.Name, a.FullName, a.AsOf = p.Name, cmp.Or(p.FullName, a.FullName), max(p.AsOf, 1)

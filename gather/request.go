@@ -31,7 +31,8 @@ type Request struct {
 	FileTokens map[earshot.ArtifactID]int
 
 	// Profiles has authors go by the names of their profiles: see [Named]. Otherwise
-	// they go by those that their messages have.
+	// they go by those that their messages have, and only where a message has none by
+	// that of the profile, such as one that a platform told later.
 	Profiles bool
 
 	// Zone is the IANA name of the zone of times that a new epoch shows; "" means
@@ -122,10 +123,8 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 	if err := r.read(ctx, zone); err != nil {
 		return assemble.Input{}, err
 	}
-	if req.Profiles {
-		if err := Named(ctx, st, r.scope, r.messages); err != nil {
-			return assemble.Input{}, err
-		}
+	if err := named(ctx, st, r.scope, r.messages, req.Profiles); err != nil {
+		return assemble.Input{}, err
 	}
 	slices.SortFunc(r.messages, func(x, y earshot.Message) int { return x.Position().Compare(y.Position()) })
 	if len(req.Sums) > 0 {
