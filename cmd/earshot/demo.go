@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/archive"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/inspect"
 	"github.com/earshot-ai/earshot/internal/plain"
@@ -30,6 +32,7 @@ type demoCmd struct {
 	Chat    bool   `help:"Talk to the bot in that channel afterwards (default: on a terminal)."`
 	NoChat  bool   `help:"Do not, even on a terminal."`
 
+	Export  string         `placeholder:"FOLDER" help:"Write the web page of the demo, read only, as files for any web server." type:"path"`
 	Inspect inspectAddress `placeholder:"ADDR" help:"Serve the web page of the demo until interrupted: chat with the bot, and see what it saw (ADDR may be left out: 127.0.0.1:7300)."`
 }
 
@@ -88,6 +91,9 @@ func (c *demoCmd) Run(ctx context.Context, a *app) error {
 	if err := t.run(ctx); err != nil {
 		return err
 	}
+	if c.Export != "" {
+		return c.export(ctx, a, t)
+	}
 	if c.Inspect != "" {
 		return c.page(ctx, a, t)
 	}
@@ -112,15 +118,48 @@ func (c *demoCmd) chat(ctx context.Context, a *app, t *demoTour) error {
 	return s.run(ctx, a)
 }
 
-// page serves the demo's web page until ctx ends.
-func (c *demoCmd) page(ctx context.Context, a *app, t *demoTour) error {
-	s, err := c.service(a, t)
+// export writes the demo's web page as files.
+func (c *demoCmd) export(ctx context.Context, a *app, t *demoTour) error {
+	c.Inspect, c.Chat = "127.0.0.1:0", false
+	s, err := c.pageService(a, t)
 	if err != nil {
 		return err
 	}
-	ch := t.q.place.channel.Channel
+	d, err := daemon.Open(ctx, daemon.Options{
+		Config: s.config, Store: s.store, LocalPlatform: s.channel.Platform, LocalWorkspace: s.channel.Workspace, Version: buildVersion(), Start: s.start, InspectOpen: true,
+	})
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	ran := make(chan error, 1)
+	go func() { ran <- d.Run(ctx) }()
+	pages, err := exportPages(ctx, d.Inspect, c.Export)
+	stop()
+	if err := errors.Join(err, <-ran, d.Close()); err != nil {
+		return err
+	}
+	if a.json {
+		return a.writeJSON(map[string]any{"folder": c.Export, "pages": pages})
+	}
+	a.printf("wrote %s into %s; begin at index.html\n", plain.Count(pages, "page"), plain.Line(c.Export, 200))
+	return nil
+}
+
+// pageService is the bot of the tour with its web page.
+func (c *demoCmd) pageService(a *app, t *demoTour) (service, error) {
+	s, err := c.service(a, t)
 	s.config.Inspect.Listen, s.inspectOpen, s.noTerminal = string(c.Inspect), true, !c.Chat
-	s.start = &inspect.Start{Channel: ch, Message: t.q.place.message.ID, Why: plain.Clean(t.scene.why)}
+	s.start = &inspect.Start{Channel: t.q.place.channel.Channel, Message: t.q.place.message.ID, Why: plain.Clean(t.scene.why)}
+	return s, err
+}
+
+// page serves the demo's web page until ctx ends.
+func (c *demoCmd) page(ctx context.Context, a *app, t *demoTour) error {
+	s, err := c.pageService(a, t)
+	if err != nil {
+		return err
+	}
 	if !a.json {
 		a.printf("%s", wrapProse(fmt.Sprintf("%s of %s loaded. Ctrl-C ends the demo.", plain.Count(t.report.Messages.Total(), "message"), plain.Count(t.rooms, "channel")), a.width))
 	}
