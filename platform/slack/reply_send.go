@@ -70,6 +70,7 @@ type replies struct {
 	growing *rate.Limiter
 	until   recent.Map[string, time.Time] // what was refused is not tried before
 	streams recent.Map[streamKey, *stream]
+	shown   sync.WaitGroup // those who show status lines, each until its line is cleared
 
 	mu       sync.Mutex // guards what follows
 	since    earshot.Time

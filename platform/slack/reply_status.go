@@ -53,7 +53,7 @@ func (p *Platform) Writing(ctx context.Context, at bot.Place, text string, done 
 	}
 	s, begun := p.replies.beginStatus(key)
 	if begun {
-		go p.show(ctx, s, key, at.Channel.ID, root, say)
+		p.replies.shown.Go(func() { p.show(ctx, s, key, at.Channel.ID, root, say) })
 	} else if text != "" {
 		select {
 		case s.say <- say:

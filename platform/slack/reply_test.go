@@ -48,6 +48,7 @@ func newSpeaker(t *testing.T, set func(*simulate.SlackOptions, *slack.Options)) 
 	if x.Platform, err = slack.Open(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(x.AwaitStatusLines) // before their Slack goes
 	s.ForgetCalls()
 	return x
 }
