@@ -47,6 +47,11 @@ func TestWhatABlockShows(t *testing.T) {
 		"lines": {
 			`{"type":"data_visualization","title":"Visits","chart":{"type":"line","series":[{"name":"Web","data":[{"label":"Mon","value":1},{"label":"Tue","value":2}]},{"name":"App","data":[{"label":"Tue","value":3},{"label":"Sun","value":4}]}],"axis_config":{"categories":["Mon","Tue"],"x_label":"Day","y_label":"Thousands"}}}`,
 			"Visits\nThousands\nDay | Web | App\nMon | 1\nTue | 2 | 3\nSun |  | 4"},
+		"buttons that lead somewhere": {
+			`{"type":"section","text":{"type":"mrkdwn","text":"CPU high"},"accessory":{"type":"button","text":{"type":"plain_text","text":"Runbook"},"url":"https://x.io/r?a=1&b=2"}},{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"Silence"},"value":"s"},{"type":"button","text":{"type":"plain_text","text":"Open in Grafana"},"url":"https://x.io/g|h>i"},{"type":"overflow","options":[{"text":{"type":"plain_text","text":"View incident"},"url":"https://x.io/i"},{"text":{"type":"plain_text","text":"Mute"}}]}]}`,
+			"CPU high\n<https://x.io/r?a=1&b=2|Runbook>\n<https://x.io/g%7Ch%3Ei|Open in Grafana> <https://x.io/i|View incident>"},
+		"a card's buttons":                  {`{"type":"card","title":{"type":"plain_text","text":"Lamp"},"actions":[{"type":"button","text":{"type":"plain_text","text":"Buy"},"url":"https://x.io/b"}]}`, "Lamp\n<https://x.io/b|Buy>"},
+		"a label with signs":                {`{"type":"section","text":{"type":"mrkdwn","text":"<https://x.io/a|a &gt; b &amp; c>"}}`, "<https://x.io/a|a › b & c>"},
 		"an alert":                          {`{"type":"alert","level":"warning","text":{"type":"mrkdwn","text":"disk full"}}`, "disk full"},
 		"a video's makers":                  {`{"type":"video","title":{"type":"plain_text","text":"Talk"},"author_name":"Ann","provider_name":"Tube","video_url":"https://x.io/v","alt_text":"slides"}`, "Talk\nAnn\nTube\nslides"},
 		"a field that Slack adds":           {`{"type":"header","text":{"type":"plain_text","text":"Build"},"footnote":{"parts":[{"type":"plain_text","text":"green"}]},"mood":"calm"}`, "Build\ngreen"},

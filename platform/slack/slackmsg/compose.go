@@ -200,6 +200,7 @@ func (r *reader) attachment(a value, said *seenText, kind earshot.SharedKind) []
 	if len(out) == 0 {
 		say(fallback(a))
 	}
+	add(r.links(a.Get("actions"))...)
 	if kind != earshot.Forward {
 		say(escape(a.At("footer")))
 	}
@@ -236,11 +237,11 @@ func field(f value) string {
 
 // title is an attachment's title with its link.
 func title(a value) string {
-	t, link := a.At("title"), markupSafe(a.At("title_link"))
-	if t == "" || !strings.Contains(link, "://") {
-		return escape(t)
+	t := a.At("title")
+	if s := link(a.At("title_link"), t); t != "" && s != "" {
+		return s
 	}
-	return "<" + link + "|" + markupSafe(t) + ">"
+	return escape(t)
 }
 
 // fallback is an attachment's text for clients that cannot show it.

@@ -8,8 +8,7 @@ import (
 // A layout says where a known block has the text that Slack shows.
 type layout struct {
 	fields []string // that hold text, in the order in which it is shown
-	// silent are further fields, which say nothing: icons, and controls, whose
-	// labels are what a reader may do, and nobody said them.
+	// silent are further fields, which say nothing: icons, and what people type into.
 	silent []string
 }
 
@@ -29,14 +28,14 @@ var layouts = map[string]layout{
 	"input":              {fields: []string{"label", "hint"}, silent: []string{"element"}},
 	"table":              {fields: []string{"caption", "rows"}},
 	"data_table":         {fields: []string{"caption", "rows"}},
-	"card":               {fields: []string{"title", "subtitle", "hero_image", "body", "subtext"}, silent: []string{"actions"}},
+	"card":               {fields: []string{"title", "subtitle", "hero_image", "body", "subtext", "actions"}},
 	"carousel":           {fields: []string{"elements"}},
 	"container":          {fields: []string{"rich_text_title", "title", "subtitle", "child_blocks"}},
 	"plan":               {fields: []string{"title", "tasks"}},
 	"task_card":          {fields: []string{"title", "details", "output", "sources"}},
 	"data_visualization": {fields: []string{"title", "chart"}},
-	"actions":            {silent: []string{"elements"}},
-	"context_actions":    {silent: []string{"elements"}},
+	"actions":            {fields: []string{"elements"}},
+	"context_actions":    {fields: []string{"elements"}},
 	"divider":            {},
 	"file":               {},
 }
@@ -51,8 +50,10 @@ func (r *reader) field(kind, name string, b value) []paragraph {
 		return plainly(strings.Join(texts(r.visible(v, true)), " "))
 	case "section.accessory":
 		if v.At("type") != "image" {
-			return nil
+			return r.links(v)
 		}
+	case "actions.elements", "context_actions.elements", "card.actions":
+		return r.links(v)
 	case "card.hero_image":
 		if !v.Object() { // its address
 			return nil
@@ -77,4 +78,38 @@ func (r *reader) field(kind, name string, b value) []paragraph {
 		return plainly(strings.Join(r.chart(v), "\n"))
 	}
 	return r.visible(v, true)
+}
+
+// links returns the controls that lead somewhere, such as a button with the address of a
+// runbook, in one line. Other controls say nothing: their labels are what a reader may do,
+// and nobody said them.
+func (r *reader) links(controls value) []paragraph {
+	list := controls.List
+	if controls.Object() {
+		list = []value{controls}
+	}
+	var out []string
+	for _, c := range list {
+		for _, c := range append([]value{c}, c.Get("options").List...) { // those of an overflow menu
+			if !r.more() {
+				break
+			}
+			if s := link(c.At("url"), object(c.Get("text"))); s != "" {
+				out = append(out, s)
+			}
+		}
+	}
+	return plainly(strings.Join(out, " "))
+}
+
+// link is an address with its label, or "" where it is none.
+func link(url, label string) string {
+	url = markupSafe(strings.NewReplacer("<", "%3C", ">", "%3E").Replace(url))
+	switch {
+	case !strings.Contains(url, "://"):
+		return ""
+	case strings.TrimSpace(label) == "":
+		return "<" + url + ">"
+	}
+	return "<" + url + "|" + markupSafe(label) + ">"
 }

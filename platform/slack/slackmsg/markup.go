@@ -55,6 +55,9 @@ func plain(s string) string { return plainer.Replace(s) }
 var (
 	plainer   = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 	ampersand = strings.NewReplacer("&amp;", "&")
+	// In a link's label an angle bracket would close the link: it is shown by one that
+	// looks like it.
+	linkSigns = strings.NewReplacer("&amp;", "&", "&lt;", "‹", "&gt;", "›")
 )
 
 // stored turns text in Slack's form into the form that is kept: entities
@@ -163,6 +166,9 @@ func (n Names) markup(inner string) (out string, id earshot.AuthorID, ok bool) {
 	scheme, _, found := strings.Cut(inner, ":")
 	if !found || scheme == "" || strings.ContainsFunc(scheme, func(r rune) bool { return r > 'z' || !isIDByte(byte(r)) && r != '+' }) {
 		return "", "", false
+	}
+	if target, label, ok := strings.Cut(inner, "|"); ok {
+		return "<" + ampersand.Replace(target) + "|" + linkSigns.Replace(label) + ">", "", true
 	}
 	return "<" + ampersand.Replace(inner) + ">", "", true
 }
