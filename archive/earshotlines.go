@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 )
 
 // earshot reads the lines after the header.
@@ -97,6 +98,10 @@ func (x *lineImport) message(line []byte) (earshot.Scope, []earshot.Message, boo
 	}
 	if err != nil {
 		x.skip("no usable message: " + err.Error())
+		return scope, nil, false
+	}
+	if slices.ContainsFunc(list, func(m earshot.Message) bool { return assemble.CheckIDs(&m) != nil }) {
+		x.skip(notWord)
 		return scope, nil, false
 	}
 	return scope, list, true

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,6 +120,28 @@ func TestBadLinesAreCounted(t *testing.T) {
 	want := Place{"x.jsonl", 5, 5}
 	if i < 0 || got.Skipped[i].Count != 3 || got.Skipped[i].Places[0] != want {
 		t.Errorf("skipped %+v, want three without a usable ts, the first at %+v", got.Skipped, want)
+	}
+}
+
+// An export's ids are what a prompt can show, as those of the neutral form.
+func TestAnExportsIDsAreWords(t *testing.T) {
+	t.Parallel()
+	st := open(t, "memory:")
+	at := earshot.Channel{Platform: "local", Workspace: "W", ID: "C"}
+	if err := st.PutChannel(t.Context(), at); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.Record(t.Context(), at.Scope(), earshot.Message{ID: "good", Time: 1, Text: "x"}, earshot.Message{ID: "wrong", Time: 2, Text: "y"}); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := Export(t.Context(), st, &out, nil); err != nil {
+		t.Fatal(err)
+	}
+	text := bytes.ReplaceAll(out.Bytes(), []byte(`"wrong"`), []byte(`"two words"`))
+	got, err := ImportJSONL(t.Context(), open(t, "memory:"), written(t, "x.jsonl", text), nil)
+	if err != nil || got.Messages.New != 1 || len(got.Skipped) != 1 || got.Skipped[0].Reason != notWord {
+		t.Errorf("got %+v, skipped %+v, %v", got.Messages, got.Skipped, err)
 	}
 }
 

@@ -149,7 +149,7 @@ func (c *checker) calls(ctx context.Context, st earshot.Store, now time.Time) er
 	}
 	type sum struct{ calls, limited, failed int }
 	methods := map[string]*sum{}
-	total := sum{}
+	var total sum
 	for _, n := range counts {
 		name := string(n.Platform) + " " + n.Method
 		if methods[name] == nil {
@@ -157,7 +157,7 @@ func (c *checker) calls(ctx context.Context, st earshot.Store, now time.Time) er
 		}
 		m := methods[name]
 		m.calls, m.limited, m.failed = m.calls+n.Calls, m.limited+n.Limited, m.failed+n.Failed
-		total.calls += n.Calls
+		total.calls, total.limited, total.failed = total.calls+n.Calls, total.limited+n.Limited, total.failed+n.Failed
 	}
 	names := make([]string, 0, len(methods))
 	for name := range methods {
@@ -177,7 +177,7 @@ func (c *checker) calls(ctx context.Context, st earshot.Store, now time.Time) er
 		}
 	}
 	if well {
-		c.say("calls", Good, plain.Count(total.calls, "call")+" of the platform's API in the last day, without trouble", "", "")
+		c.say("calls", Good, fmt.Sprintf("%s of the platform's API in the last day, %d refused by a rate limit, %d failed", plain.Count(total.calls, "call"), total.limited, total.failed), "", "")
 	}
 	return nil
 }

@@ -206,7 +206,7 @@ func (s *server) commitTurn(ctx context.Context, p access.Principal, in *commitI
 	}
 	var other *sidecar.OtherReply
 	if errors.As(err, &other) {
-		return nil, &conflictProblem{Reason: "other_reply", Reply: storedReplyOf(other.Text, other.Replies, other.Usage), Problem: Problem{
+		return nil, &conflictProblem{Reason: "other_reply", Turn: in.id(), Reply: storedReplyOf(other.Text, other.Replies, other.Usage), Problem: Problem{
 			Title: http.StatusText(http.StatusConflict), Status: http.StatusConflict, Code: "other_reply", Detail: other.Error(),
 		}}
 	}

@@ -37,7 +37,7 @@ func TestOfFortyRepliesToOneTurnOneIsStoredAndTheOthersAreTold(t *testing.T) {
 						switch status, got := w.commit(t, "C1", c.Turn.ID, object{"reply": reply}); {
 						case status == http.StatusOK && !got.Repeated:
 							stored.Add(1)
-						case status != http.StatusConflict || got.Reason != "other_reply" || got.Code != "other_reply" || got.Reply == nil:
+						case status != http.StatusConflict || got.Reason != "other_reply" || got.Code != "other_reply" || got.Reply == nil || fmt.Sprint(got.Turn) != fmt.Sprint(c.Turn.ID):
 							t.Errorf("got %d %+v", status, got)
 						case posted && (!strings.HasPrefix(got.Reply.Text, "answer ") || !slices.Equal(got.Reply.IDs, []string{"r0"})):
 							t.Errorf("what is stored is told as %+v", got.Reply)
