@@ -39,6 +39,7 @@ type commands struct {
 	Init     initCmd     `cmd:"" group:"run" help:"Set a bot up: write a configuration, say what is missing, check the rest."`
 	Serve    serveCmd    `cmd:"" group:"run" help:"Run the bot, on a platform: ${any_platform}."`
 	Sidecar  sidecarCmd  `cmd:"" group:"run" help:"Serve contexts to bots in any language, over HTTP and MCP."`
+	Health   healthCmd   `cmd:"" group:"run" help:"Ask a probe of a running bot or sidecar: the health check of a container."`
 	Check    checkCmd    `cmd:"" group:"run" help:"Check whether the bot can work: store, disk, model, platform, clock."`
 	Simulate simulateCmd `cmd:"" group:"run" help:"Serve a fake platform, to test a bot without an account."`
 	Key      keyCmd      `cmd:"" group:"run" help:"Make, list and revoke API keys for bots in other languages."`

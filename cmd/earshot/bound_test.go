@@ -64,6 +64,7 @@ var commandBounds = map[string][]bounded{
 	"init":             nil, // as check all
 	"doctor":           nil, // as check all
 	"docs":             nil, // opens no store
+	"health":           nil, // opens no store
 	"check all":        nil, // opens the store for its daemon, of which each channel's retention is checked
 	"check model":      nil,
 	"check slack":      nil,

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 )
 
-// version is the release, set by the linker; "" in a plain build.
-var version string
+// What a release is made of, set by the linker; "" in a plain build.
+var (
+	version string // as in 0.1.0
+	commit  string // the whole hash
+	date    string // of the commit, in RFC 3339, so that a build twice gives the same bytes
+)
 
 type versionCmd struct{}
 
@@ -34,11 +39,19 @@ func (c *versionCmd) Run(a *app) error {
 	if a.json {
 		return a.writeJSON(versionJSON())
 	}
-	a.printf("earshot %s (%s, %s/%s)\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	of := ""
+	if commit != "" {
+		of = fmt.Sprintf(", commit %.12s of %s", commit, date)
+	}
+	a.printf("earshot %s (%s, %s/%s%s)\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH, of)
 	return nil
 }
 
 // versionJSON is the version as --json writes it.
 func versionJSON() map[string]string {
-	return map[string]string{"version": buildVersion(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
+	facts := map[string]string{"version": buildVersion(), "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH}
+	if commit != "" {
+		facts["commit"], facts["date"] = commit, date
+	}
+	return facts
 }
