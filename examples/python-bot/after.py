@@ -81,6 +81,6 @@ if __name__ == "__main__":
     people = post(SLACK + "users.list", os.environ["SLACK_BOT_TOKEN"], {})["members"]
     names = [{"id": p["id"], "name": p["profile"]["display_name"] or p["name"]} for p in people]
     EARSHOT.api.put_authors({"workspace": me["team_id"], "platform": "slack", "authors": names})
-    server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "3000"))), Events)
+    server = ThreadingHTTPServer((os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "3000"))), Events)
     print("the bot is listening on port", server.server_port, flush=True)
     server.serve_forever()
