@@ -1,40 +1,29 @@
 // The front of the client: what is written by hand above the generated operations.
 
-import { Conflict, Expired, Interrupted, Invalid, NotFound } from "./errors.js";
+import { Context, Turn, type Ask, type FileOf, type Origin, type Post } from "./context.js";
+import { Conflict, NotFound } from "./errors.js";
 import {
   Operations,
   type ChannelInfo,
   type ChatConversation,
   type ChatMessage as PostedMessage,
-  type CommitBody,
-  type CommittedTurn,
-  type ContextAnswer,
   type ContextBody,
-  type Entry,
   type Event,
   type HeldTurn,
   type Hit,
-  type InterruptedTurn,
   type LedgerRow,
   type ListedTurn,
   type Message,
   type MetadataPatch,
   type NewChatMessage,
   type NewConversation,
-  type PromptFile,
-  type RenewBody,
-  type ResultMessage,
-  type ResultTokens,
   type StoredFile,
   type ToldEvent,
-  type ToolAnswer,
   type ToolInfo,
-  type UsageJSON,
 } from "./generated.js";
 import { Transport, pause, type CallOptions, type ServerEvent, type TransportOptions } from "./transport.js";
 
 const batch = 1000; // events in one call, as the API allows
-const finishes = 50; // how often a posted reply is committed while its conversation goes on
 
 export interface EarshotOptions extends TransportOptions {
   /** Where the sidecar is. Default: EARSHOT_URL, else http://127.0.0.1:7301. */
@@ -54,64 +43,28 @@ export type ContextOptions = Omit<ContextBody, "channel" | "anchor" | "open" | "
    * promised no files, unless some were given with Earshot.file, or `files` is true.
    */
   file?: FileOf | undefined;
+  /** Where people find a message that the prompt shows, for Context.sources. */
+  link?: ((row: LedgerRow) => string | undefined) | undefined;
 };
 
 /** What may be said of a turn that is opened. */
 export type TurnOptions = ContextOptions & Pick<ContextBody, "again" | "hold">;
 
-/** A post of a reply. */
-export interface Post {
-  id: string;
-  text: string;
-}
-
 /** What may be said of an answer; see Earshot.answer. */
 export type AnswerOptions = TurnOptions & {
-  post?: ((reply: string, key: string) => string | undefined | void | Promise<string | undefined | void>) | undefined;
+  post?: ((reply: string, key: string) => Posted | Promise<Posted>) | undefined;
   find?: ((key: string) => Post | undefined | void | Promise<Post | undefined | void>) | undefined;
   tries?: number | undefined;
+  /** Is called once the message is claimed: from then on `unfinished` has it, should this process die. */
+  claimed?: ((turn: Turn) => void) | undefined;
+  /** Is called where the prompt lacks history, such as with Earshot.backfill; then the context is made anew. */
+  backfill?: ((turn: Turn) => Promise<unknown>) | undefined;
 };
 
-/** Returns the bytes of a file, undefined if they cannot be had. */
-export type FileOf = (id: string) => Uint8Array | undefined | Promise<Uint8Array | undefined>;
-
-/** A part of a message of a chat completion. */
-export type ChatPart =
-  | { type: "text"; text: string }
-  | { type: "image_url"; image_url: { url: string } }
-  | { type: "input_audio"; input_audio: { data: string; format: string } }
-  | { type: "file"; file: { filename: string; file_data: string } };
-
-/** Where the files of a context are. */
-interface Place {
-  channel: string;
-  workspace?: string | undefined;
-  platform?: string | undefined;
-}
-
-/** What may be said of a reply besides its text. */
-export interface ReplyOptions {
-  /** The id of the message that the reply became; it is recorded as the agent's. */
-  ids?: string[] | undefined;
-  /** When that message was posted. Default: now. */
-  time?: string | undefined;
-  /** What the model used, in tokens. */
-  usage?: UsageJSON | undefined;
-  /** Calls of tools, and what the tools answered, between prompt and reply. */
-  entries?: Entry[] | undefined;
-  /** Merged into the conversation's metadata; null removes a key. */
-  metadata?: Record<string, string | null> | undefined;
-}
+/** The id of a post, or the ids where the reply became several; none if it has none. */
+type Posted = string | string[] | undefined | void;
 
 type ListedTurnState = NonNullable<NonNullable<Parameters<Operations["listTurns"]>[0]>["state"]>[number];
-
-/** A message as chat completions take it (OpenAI's API and those like it). */
-export interface ChatMessage {
-  role: "system" | "user" | "assistant" | "tool";
-  content: string | ChatPart[];
-  tool_calls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
-  tool_call_id?: string;
-}
 
 /**
  * A sidecar, called with a key. Every method fails with an EarshotError or a class below it.
@@ -126,6 +79,8 @@ export class Earshot {
   readonly #platform: string | undefined;
   readonly #agent: string | undefined;
   #tools: Promise<ToolInfo[]> | undefined;
+  /** @internal The tools, once they are loaded. */
+  known: ToolInfo[] = [];
   #gives = false; // it has given the content of a file
 
   constructor(options: EarshotOptions = {}) {
@@ -181,8 +136,8 @@ export class Earshot {
 
   /** Makes the context of a message. Nothing of its conversation changes. */
   async context(channel: string, anchor: string, options: ContextOptions & CallOptions = {}): Promise<Context> {
-    const { call, body, place, file } = this.#asked(channel, anchor, options);
-    const context = new Context(this, await this.api.makeContext(body, call), place, file);
+    const { call, body, origin } = this.#asked(channel, anchor, options);
+    const context = new Context(this, await this.api.makeContext(body, call), origin);
     await context.load(call);
     return context;
   }
@@ -193,10 +148,11 @@ export class Earshot {
    * insists. `hold` is for how many seconds it is held unless it is renewed.
    */
   async turn(channel: string, anchor: string, options: TurnOptions & CallOptions = {}): Promise<Turn> {
-    const { call, body, place, file } = this.#asked(channel, anchor, options);
+    const { call, body, origin } = this.#asked(channel, anchor, options);
     // A call that is repeated because no answer came gets the turn, not a Conflict.
     const once = { ...call, idempotencyKey: crypto.randomUUID() };
-    const turn = new Turn(this, await this.api.makeContext({ ...body, open: true }, once), place, file, options.hold);
+    const reopen = () => this.api.makeContext({ ...body, open: true }, once);
+    const turn = new Turn(this, await reopen(), { ...origin, hold: options.hold, reopen });
     try {
       await turn.load(call);
     } catch (error) {
@@ -228,18 +184,26 @@ export class Earshot {
    * Without `post`, the turn is committed first, and the caller posts what is returned; if the
    * conversation has gone on, ask is called again with the context as it is then, at most `tries` times.
    */
-  async answer(channel: string, anchor: string, ask: (turn: Turn) => string | Promise<string>, options: AnswerOptions & CallOptions = {}): Promise<string | undefined> {
-    const { post, find, tries = 3, hold = 60, ...rest } = options;
+  async answer(channel: string, anchor: string, ask: Ask, options: AnswerOptions & CallOptions = {}): Promise<string | undefined> {
+    const { post, find, tries = 3, hold = 60, claimed, backfill, ...rest } = options;
     if (tries < 1) throw new TypeError("tries must be at least 1");
     const by = { key: rest.key };
     let turn = await this.#claim(channel, anchor, { ...rest, hold });
     for (let n = 1; n <= tries; n++) {
       if (!turn) return undefined;
-      const held: Turn = turn;
+      let held: Turn = turn;
       held.keep(by);
+      claimed?.(held);
       try {
         const found = post ? await held.arrived(find, rest.again) : undefined;
-        if (found) return await held.finish(found.text, [found.id], by);
+        if (found) return await held.finish(found.text, ids(found.id), by);
+        if (backfill && held.missing.length) {
+          await backfill(held);
+          const anew = await held.anew(by).catch(gone);
+          if (!anew) return undefined;
+          held = anew;
+          held.keep(by);
+        }
         const reply = await held.asked(ask);
         const state = reply === undefined ? held.state : await held.checked({ hold, posting: post !== undefined, ...by });
         if (state === "cancelled" || state === "lost") return undefined;
@@ -252,17 +216,22 @@ export class Earshot {
               await done.turn.abort(by);
               throw done;
             }
+            done.turn.used(held.usage);
             turn = done.turn;
             continue;
           }
           held.posting = true; // if post fails it may have arrived: the turn is not aborted
           const posted = await post(reply, held.key);
-          return await held.finish(reply, posted ? [posted] : [], by);
+          return await held.finish(reply, ids(posted), by);
         }
       } finally {
         await held.leave(by);
       }
-      if (n < tries) turn = await this.#claim(channel, anchor, { ...rest, hold }).catch(deleted); // the question was edited
+      if (n < tries) {
+        const before = held.usage;
+        turn = await this.#claim(channel, anchor, { ...rest, hold }).catch(deleted); // the question was edited
+        turn?.used(before);
+      }
     }
     throw new Conflict(409, "changed", "the question was edited each time that it was asked");
   }
@@ -295,7 +264,7 @@ export class Earshot {
   /** The tools of a channel, described for a model: name, description, input_schema. */
   tools(): Promise<ToolInfo[]> {
     this.#tools ??= this.api.listTools().then(
-      (answer) => answer.tools,
+      (answer) => (this.known = answer.tools),
       (error: unknown) => {
         this.#tools = undefined;
         throw error;
@@ -350,11 +319,11 @@ export class Earshot {
     return { ...(this.#workspace && { workspace: this.#workspace }), ...(this.#platform && { platform: this.#platform }) };
   }
 
-  #asked(channel: string, anchor: string, options: ContextOptions & CallOptions): { call: CallOptions; body: ContextBody; place: Place; file: FileOf | undefined } {
-    const { signal, key, file, ...rest } = options;
+  #asked(channel: string, anchor: string, options: ContextOptions & CallOptions): { call: CallOptions; body: ContextBody; origin: Origin } {
+    const { signal, key, file, link, ...rest } = options;
     const none = !file && !this.#gives && !rest.attach?.length; // nobody gives the model a file
     const body: ContextBody = { ...this.#place(), ...(this.#agent && { agent: this.#agent }), ...(none && { files: false }), ...rest, channel, anchor };
-    return { call: { signal, key }, body, place: { channel, workspace: body.workspace, platform: body.platform }, file };
+    return { call: { signal, key }, body, origin: { place: { channel, workspace: body.workspace, platform: body.platform }, file, link } };
   }
 }
 
@@ -409,331 +378,21 @@ async function* pages<P, T>(get: (cursor: string | undefined) => Promise<P>, ite
   }
 }
 
-/** What the model is to be sent for a message, and why. `answer` is all that the sidecar answered. */
-export class Context {
-  readonly earshot: Earshot;
-  readonly answer: ContextAnswer;
-  /** The files of the prompt whose content is here, by id, as parts of a chat completion. */
-  readonly contents = new Map<string, ChatPart>();
-  protected readonly place: Place | undefined;
-  protected readonly file: FileOf | undefined;
-
-  constructor(earshot: Earshot, answer: ContextAnswer, place?: Place, file?: FileOf) {
-    this.earshot = earshot;
-    this.answer = answer;
-    this.place = place;
-    this.file = file;
-  }
-
-  /** Loads the files of the prompt. What the sidecar does not have is asked of `file`, and given to it. */
-  async load(options: CallOptions = {}): Promise<void> {
-    const place = this.place;
-    if (!place) return;
-    for (const f of this.answer.files ?? []) {
-      try {
-        const kind = f.stored ? f.type : await this.#give(f, place, options);
-        if (kind) this.contents.set(f.id, part(kind, f.name ?? f.id, await this.earshot.api.getFile(f.id, { ...place, ...options })));
-      } catch (error) {
-        if (!(error instanceof Invalid || error instanceof NotFound)) throw error; // no model reads it, or it is gone
-      }
-    }
-  }
-
-  /** Gives the sidecar a file; returns its media type, undefined where there is none to give. */
-  async #give(f: PromptFile, place: Place, options: CallOptions): Promise<string | undefined> {
-    const data = await this.file?.(f.id);
-    if (!data) return undefined;
-    return (await this.earshot.api.putFile(f.id, data, { ...place, message: f.message ?? "", contentType: f.type, ...options })).type;
-  }
-
-  /** What a message of the prompt says, with its files. */
-  #content(m: ResultMessage): string | ChatPart[] {
-    const parts = m.role === "user" ? (m.media ?? []).flatMap((id) => this.contents.get(id) ?? []) : [];
-    return parts.length ? [{ type: "text", text: m.text }, ...parts] : m.text;
-  }
-
-  /** The system text: how to read the prompt, then the operator's instructions. */
-  get system(): string {
-    return this.answer.prompt.system;
-  }
-
-  /** The prompt: entries with role (user, assistant or tool) and text. */
-  get messages(): ResultMessage[] {
-    return this.answer.prompt.messages;
-  }
-
-  /** The texts of the prompt in one, without the system text. */
-  get prompt(): string {
-    return this.messages.map((m) => m.text).join("\n\n");
-  }
-
-  /** System text and prompt as chat completions take them (OpenAI's API and those like it). */
-  get chat(): ChatMessage[] {
-    return [
-      { role: "system", content: this.system },
-      ...this.messages.map(
-        (m): ChatMessage => ({
-          role: m.role as ChatMessage["role"],
-          content: this.#content(m),
-          ...(m.calls?.length && {
-            tool_calls: m.calls.map((c) => ({ id: c.id ?? "", type: "function" as const, function: { name: c.name ?? "", arguments: c.args ?? "" } })),
-          }),
-          ...(m.role === "tool" && { tool_call_id: m.call ?? "" }),
-        }),
-      ),
-    ];
-  }
-
-  /** How many tokens the prompt has, by section, and the budget. */
-  get tokens(): ResultTokens {
-    return this.answer.tokens;
-  }
-
-  /** For every message why the model sees it or not. */
-  get ledger(): LedgerRow[] {
-    return this.answer.ledger ?? [];
-  }
-
-  /** A key for the tools of this channel up to this message; "" if there is none. */
-  get capability(): string {
-    return this.answer.capability ?? "";
-  }
-
-  /** What the model may look up, described for it: name, description, input_schema. */
-  tools(): Promise<ToolInfo[]> {
-    return this.earshot.tools();
-  }
-
-  /** Calls a tool for the model, in this channel and up to this message. */
-  call(name: string, args: Record<string, unknown>, options: CallOptions = {}): Promise<ToolAnswer> {
-    return this.earshot.api.callTool(name, args, { ...options, key: this.capability || undefined });
-  }
+/** What making a context anew means whose question was deleted, or is somebody else's by now. */
+function gone(error: unknown): undefined {
+  if (error instanceof NotFound || (error instanceof Conflict && /^answer/.test(error.code))) return undefined;
+  throw error;
 }
 
-/** What becomes of a turn while it is answered; see Turn.state. */
-export type TurnState = "open" | "cancelled" | "changed" | "lost";
-
-/**
- * An open turn: a context that waits for its reply, until commit, abort or its expiry. It holds the
- * claim to its question; `keep` starts a heartbeat that renews it, as Earshot.answer does.
- */
-export class Turn extends Context {
-  readonly id: string;
-  expires: string;
-  /** The same for every turn for this question until it is answered. */
-  readonly key: string;
-  /** An earlier turn whose holder was about to post and was not heard of again. */
-  readonly interrupted: InterruptedTurn | undefined;
-  /** @internal Its reply may be posted. */
-  posting = false;
-  readonly #hold: number | undefined;
-  readonly #stop = new AbortController();
-  readonly #end = new AbortController(); // of the heartbeat
-  #state: TurnState = "open";
-  #beats = false;
-  #ended = false;
-
-  constructor(earshot: Earshot, answer: ContextAnswer, place?: Place, file?: FileOf, hold?: number) {
-    super(earshot, answer, place, file);
-    this.id = String(answer.turn!.id);
-    this.expires = answer.turn!.expires;
-    this.key = answer.turn!.key;
-    this.interrupted = answer.turn!.interrupted;
-    this.#hold = hold;
-  }
-
-  /**
-   * What was heard last, mostly by the heartbeat: open, cancelled (the question was deleted), changed
-   * (it was edited) or lost (somebody else has it by now).
-   */
-  get state(): TurnState {
-    return this.#state;
-  }
-
-  /** Aborted once the state is not open any more. Give it to the model's call. */
-  get signal(): AbortSignal {
-    return this.#stop.signal;
-  }
-
-  /** Whether the turn was committed, aborted or overtaken. */
-  get ended(): boolean {
-    return this.#ended;
-  }
-
-  /** Starts the heartbeat, which runs until the turn ends. */
-  keep(options: Pick<CallOptions, "key"> = {}): void {
-    if (this.#beats) return;
-    this.#beats = true;
-    const signal = this.#end.signal;
-    const wait = Math.max(1, Math.min(10, Math.floor((this.#hold ?? 900) / 3), Math.floor(this.earshot.timeout / 2000)));
-    const beat = async (): Promise<void> => {
-      while (!signal.aborted && this.#state === "open") {
-        try {
-          await this.renew({ wait, signal, ...options });
-        } catch (error) {
-          if (error instanceof Conflict || error instanceof NotFound) return;
-          await pause(1000, signal).catch(() => {}); // the claim may run out meanwhile; the commit says so
-        }
-      }
-    };
-    void beat();
-  }
-
-  /**
-   * Keeps the turn for `hold` seconds from now, and returns what has become of its question; with
-   * `wait` only once something has, or after that many seconds. `posting` notes that the reply is about
-   * to be posted. Fails with Conflict if somebody else has the question by now.
-   */
-  async renew(options: RenewBody & CallOptions = {}): Promise<HeldTurn> {
-    const { signal, key, hold = this.#hold, ...rest } = options;
-    try {
-      const at = await this.earshot.api.renewTurn(this.id, { ...rest, ...(hold && { hold }) }, { signal, key });
-      this.expires = at.expires;
-      if (at.state === "cancelled" || at.state === "changed") this.#heard(at.state);
-      return at;
-    } catch (error) {
-      if (error instanceof Conflict) this.#heard("lost");
-      if (error instanceof NotFound) this.#heard("cancelled"); // its channel was erased
-      throw error;
-    }
-  }
-
-  #heard(state: TurnState): void {
-    this.#state = state;
-    this.#stop.abort();
-  }
-
-  /** The turn has ended, and its heartbeat with it. */
-  #over(): void {
-    this.#ended = true;
-    this.#end.abort();
-  }
-
-  /** @internal What ask replies; undefined if it failed since it was told to stop. */
-  async asked(ask: (turn: Turn) => string | Promise<string>): Promise<string | undefined> {
-    try {
-      return await ask(this);
-    } catch (error) {
-      if (this.#state === "open") throw error;
-      return undefined;
-    }
-  }
-
-  /** @internal The state after the model was asked. */
-  async checked(options: RenewBody & CallOptions): Promise<HeldTurn["state"] | TurnState> {
-    try {
-      return (await this.renew(options)).state;
-    } catch (error) {
-      if (error instanceof Conflict || error instanceof NotFound) return this.#state;
-      throw error;
-    }
-  }
-
-  /** @internal The post of an earlier holder who died, where there is one. */
-  async arrived(find: AnswerOptions["find"], again?: boolean): Promise<Post | undefined | void> {
-    if (!this.interrupted || (again && !find)) return undefined;
-    if (find) return find(this.key);
-    throw new Interrupted(
-      409,
-      "interrupted",
-      `turn ${this.interrupted.id} was about to post its answer and nobody can say whether it arrived; pass find, or look yourself and answer with again: true`,
-    );
-  }
-
-  /** @internal Commits, and returns the Conflict where the conversation has gone on. */
-  async tryCommit(text: string, ids: string[], options: CallOptions): Promise<true | Conflict<Turn>> {
-    try {
-      await this.commit(text, { ids, ...options });
-      return true;
-    } catch (error) {
-      if (!(error instanceof Conflict) || error.code === "other_reply") throw error;
-      return error as Conflict<Turn>;
-    }
-  }
-
-  /**
-   * @internal Commits what is posted, also where the conversation has gone on meanwhile. The turn is
-   * never aborted, so that whoever comes next looks for the post.
-   */
-  async finish(text: string, ids: string[], options: CallOptions): Promise<string> {
-    let turn: Turn = this;
-    for (let n = 1; ; n++) {
-      let done: true | Conflict<Turn>;
-      try {
-        done = await turn.tryCommit(text, ids, options);
-      } catch (error) {
-        if (!(error instanceof Expired)) throw error;
-        await turn.renew(options); // a Conflict where somebody else has answered: the caller should know of two posts
-        done = await turn.tryCommit(text, ids, options);
-      }
-      if (done === true || !done.turn) return text; // else: answered or deleted meanwhile
-      if (n >= finishes) throw done;
-      await pause(10 * n, undefined);
-      turn = done.turn;
-    }
-  }
-
-  /** @internal Ends the heartbeat, and aborts the turn unless it has ended or its reply may be posted. */
-  async leave(options: CallOptions): Promise<void> {
-    this.#end.abort();
-    if (this.#ended || this.posting) return;
-    await this.abort(options).catch(() => {}); // the first error is the one to tell; the turn expires by itself
-  }
-
-  /**
-   * Ends the turn with its reply; the conversation moves on exactly once, however often this is
-   * called. Fails with Conflict if the conversation has gone on since the turn was opened; its `turn`
-   * is one that was opened anew, or undefined if the message was answered or deleted. Called again
-   * with another text, ids or usage it fails with Conflict too; its `reply` is what is stored.
-   */
-  async commit(text: string, reply: ReplyOptions & CallOptions = {}): Promise<CommittedTurn> {
-    const { ids, time, usage, entries, metadata, ...call } = reply;
-    const body: CommitBody = {
-      reply: { text, ...(ids?.length && { ids }), ...(time && { time }) },
-      ...(usage && { usage }),
-      ...(entries && { entries }),
-      ...(metadata && { metadata }),
-    };
-    try {
-      const done = await this.earshot.api.commitTurn(this.id, body, call);
-      this.#over();
-      return done;
-    } catch (error) {
-      if (error instanceof Conflict) {
-        this.#over();
-        const anew = ((error.answer ?? {}) as { context?: ContextAnswer }).context;
-        if (anew?.turn) {
-          const turn = new Turn(this.earshot, anew, this.place, this.file, this.#hold); // else the question has been answered
-          await turn.load(call).catch(() => {}); // the conflict is the error to tell; the prompt goes without the files
-          error.turn = turn;
-        }
-      }
-      throw error;
-    }
-  }
-
-  /** Ends the turn without a reply. Nothing of its conversation changes. */
-  async abort(options: CallOptions = {}): Promise<void> {
-    await this.earshot.api.abortTurn(this.id, options);
-    this.#over();
-  }
+/** The ids of a post. */
+function ids(posted: Posted): string[] {
+  return typeof posted === "string" ? (posted ? [posted] : []) : (posted ?? []);
 }
 
 /** What opening a question again means that was deleted: nothing is open. */
 function deleted(error: unknown): undefined {
   if (error instanceof NotFound) return undefined;
   throw error;
-}
-
-/** A file as a part of a message of a chat completion. */
-function part(kind: string, name: string, data: Uint8Array): ChatPart {
-  if (kind.startsWith("text/")) return { type: "text", text: `${name}:\n${new TextDecoder().decode(data)}` };
-  let raw = "";
-  for (let i = 0; i < data.length; i += 0x8000) raw += String.fromCharCode(...data.subarray(i, i + 0x8000));
-  const encoded = btoa(raw);
-  if (kind.startsWith("image/")) return { type: "image_url", image_url: { url: `data:${kind};base64,${encoded}` } };
-  if (kind.startsWith("audio/")) return { type: "input_audio", input_audio: { data: encoded, format: kind.slice(6) } };
-  return { type: "file", file: { filename: name, file_data: `data:${kind};base64,${encoded}` } };
 }
 
 /** A variable of the environment; browsers have none. */

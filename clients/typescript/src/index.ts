@@ -9,7 +9,11 @@
 // Start with Earshot, Turn and EarshotError. earshot.api has a method for each operation of the
 // HTTP API.
 
+export * from "./context.js";
 export * from "./earshot.js";
 export * from "./errors.js";
+export type { AnthropicBlock, AnthropicMessage, AnthropicRequest, ChatRequest, Model, RunOptions } from "./loop.js";
+export { toolForms } from "./tools.js";
+export type { AnthropicTool, OpenAITool, OwnTool, ToolForms, ToolResult } from "./tools.js";
 export type { CallOptions, ServerEvent, TransportOptions } from "./transport.js";
 export type * as wire from "./generated.js";

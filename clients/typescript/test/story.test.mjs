@@ -168,7 +168,7 @@ story("answer aborts the turn whose model fails", async ({ earshot, channel }) =
 story("tools reach the channel of their turn only", async ({ earshot, channel }) => {
   await earshot.message("elsewhere", said(1, "Eve", "the certificate of elsewhere"));
   const context = await earshot.context(channel, "3");
-  assert.deepEqual((await context.tools()).map((tool) => tool.name), ["channel_context", "channel_messages", "conversation_search"]);
+  assert.deepEqual(context.tools().map((tool) => tool.name), ["channel_context", "channel_messages", "conversation_search"]);
   const found = await context.call("channel_context", { intent: "certificate" });
   assert.ok(!found.failed && found.messages.includes("2"));
   assert.ok(!JSON.stringify(found.answer).includes("elsewhere"));
