@@ -24,8 +24,8 @@ import { pause, type CallOptions } from "./transport.js";
 
 const finishes = 50; // how often a posted reply is committed while its conversation goes on
 
-/** Returns the bytes of a file, undefined if they cannot be had. */
-export type FileOf = (id: string) => Uint8Array | undefined | Promise<Uint8Array | undefined>;
+/** Returns the bytes of a file, undefined if they cannot be had. `file` says of which message it is. */
+export type FileOf = (id: string, file: PromptFile) => Uint8Array | undefined | Promise<Uint8Array | undefined>;
 
 /** What a reply is: its text, or what has one, such as what generateText of the AI SDK returns. */
 export type Reply = string | { readonly text: string | PromiseLike<string> };
@@ -138,7 +138,7 @@ export class Context {
 
   /** Gives the sidecar a file; returns its media type, undefined where there is none to give. */
   async #give(f: PromptFile, place: Place, options: CallOptions): Promise<string | undefined> {
-    const data = await this.origin.file?.(f.id);
+    const data = await this.origin.file?.(f.id, f);
     if (!data) return undefined;
     return (await this.earshot.api.putFile(f.id, data, { ...place, message: f.message ?? "", contentType: f.type, ...options })).type;
   }

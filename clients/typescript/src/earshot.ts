@@ -8,8 +8,10 @@ import {
   type ChatConversation,
   type ChatMessage as PostedMessage,
   type ContextBody,
+  type CoverageEntry,
   type Event,
   type HeldTurn,
+  type HistoryBody,
   type Hit,
   type LedgerRow,
   type ListedTurn,
@@ -57,9 +59,27 @@ export type AnswerOptions = TurnOptions & {
   tries?: number | undefined;
   /** Is called once the message is claimed: from then on `unfinished` has it, should this process die. */
   claimed?: ((turn: Turn) => void) | undefined;
-  /** Is called where the prompt lacks history, such as with Earshot.backfill; then the context is made anew. */
+  /** Is called where the prompt lacks history, such as with Earshot.backfill; then the context is made anew, unless this returns false. */
   backfill?: ((turn: Turn) => Promise<unknown>) | undefined;
 };
+
+/** A page of history: as POST /v1/history takes it, without the place. */
+export type HistoryPage = Omit<HistoryBody, "channel"> & { channel?: HistoryBody["channel"] };
+
+/** What may be said of a backfill; see Earshot.backfill. */
+export interface BackfillOptions extends CallOptions {
+  /** The id of a thread's root; without it, it is the channel's own history. */
+  thread?: string | undefined;
+  /**
+   * Reads pages from the platform: of what was not told, the newest first; called with each stretch of
+   * time that is missing. Or the pages, whatever is missing.
+   */
+  fetch: AsyncIterable<HistoryPage> | ((missing: CoverageEntry) => AsyncIterable<HistoryPage>);
+  /** How long to wait. It goes on afterwards. Default: until all is told. */
+  seconds?: number | undefined;
+  workspace?: string | undefined;
+  platform?: string | undefined;
+}
 
 /** The id of a post, or the ids where the reply became several; none if it has none. */
 type Posted = string | string[] | undefined | void;
@@ -81,6 +101,7 @@ export class Earshot {
   #tools: Promise<ToolInfo[]> | undefined;
   /** @internal The tools, once they are loaded. */
   known: ToolInfo[] = [];
+  readonly #filling = new Map<string, Promise<void>>(); // backfills under way
   #gives = false; // it has given the content of a file
 
   constructor(options: EarshotOptions = {}) {
@@ -126,6 +147,45 @@ export class Earshot {
       told.push(...(await this.api.postEvents({ events: events.slice(i, i + batch) }, { platform })).events);
     }
     return told;
+  }
+
+  /**
+   * Tells what was said before, a page at a time, so that contexts no longer lack it. It is there when
+   * this returns, or what of it was read in `seconds`. Where the same is being read already, this waits for that.
+   */
+  async backfill(channel: string, options: BackfillOptions): Promise<void> {
+    const { thread, fetch, seconds, signal, key, ...of } = options;
+    const at = { ...this.#place(), ...of };
+    const name = JSON.stringify([at.platform, at.workspace, channel, thread]);
+    let work = this.#filling.get(name);
+    if (!work) {
+      work = this.#fill(channel, thread, at, fetch, { signal, key }).finally(() => this.#filling.delete(name));
+      this.#filling.set(name, work);
+    }
+    if (seconds === undefined) return work;
+    const stop = new AbortController();
+    await Promise.race([work, pause(seconds * 1000, stop.signal).catch(() => {})]).finally(() => stop.abort());
+    work.catch(() => {}); // what fails later is missing, and the next backfill says so
+  }
+
+  async #fill(channel: string, thread: string | undefined, at: { workspace?: string | undefined; platform?: string | undefined }, fetch: BackfillOptions["fetch"], call: CallOptions): Promise<void> {
+    const missing = typeof fetch === "function" ? await this.#missing(channel, { ...at, thread, ...call }) : [];
+    for (const pages of typeof fetch === "function" ? missing.map((entry) => fetch(entry)) : [fetch]) {
+      for await (const page of pages) {
+        call.signal?.throwIfAborted();
+        await this.api.postHistory({ ...at, channel, ...(thread && { thread }), ...page }, call);
+      }
+    }
+  }
+
+  /** The stretches of time that are missing, the newest first; of a channel that nobody has told of, all. */
+  async #missing(channel: string, options: Parameters<Operations["getCoverage"]>[1]): Promise<CoverageEntry[]> {
+    try {
+      return (await this.api.getCoverage(channel, options)).missing.reverse();
+    } catch (error) {
+      if (!(error instanceof NotFound)) throw error;
+      return [{ state: "missing" }];
+    }
   }
 
   /** Gives the content of a file that a message shares, so that prompts and tools have it. */
@@ -197,8 +257,7 @@ export class Earshot {
       try {
         const found = post ? await held.arrived(find, rest.again) : undefined;
         if (found) return await held.finish(found.text, ids(found.id), by);
-        if (backfill && held.missing.length) {
-          await backfill(held);
+        if (backfill && held.missing.length && (await backfill(held)) !== false) {
           const anew = await held.anew(by).catch(gone);
           if (!anew) return undefined;
           held = anew;
