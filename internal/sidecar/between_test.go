@@ -271,3 +271,34 @@ func saysSo(happening string, err error) bool {
 	}
 	return false
 }
+
+// TestANameThatIsToldMeanwhileStays has somebody be named before each call of the store
+// that telling a message of theirs makes, which has no name: Slack's messages have none.
+func TestANameThatIsToldMeanwhileStays(t *testing.T) {
+	t.Parallel()
+	delivery := []byte(`{"type":"event_callback","team_id":"T1","event_id":"E1","event":{"type":"message","channel":"C1","user":"U7","ts":"1772442060.000100","text":"hi"}}`)
+	for n := 1; ; n++ {
+		st, err := store.Open(t.Context(), "memory:", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		between := counted.New(st)
+		s, direct := sidecar.New(between, search.New(between, nil), nil, sidecar.Options{}), sidecar.New(st, search.New(st, nil), nil, sidecar.Options{})
+		between.Reset(func(call int) {
+			if call == n {
+				if _, err := direct.PutAuthors(t.Context(), everyone, "T1", earshot.Slack, []earshot.Author{{ID: "U7", Name: "Mara"}}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		if _, err := s.SlackEvents(t.Context(), everyone, [][]byte{delivery}); err != nil {
+			t.Fatal(err)
+		}
+		if calls, _ := between.Counts(); calls < n {
+			return
+		}
+		if list, err := st.Authors(t.Context(), earshot.Slack, "T1", "U7"); err != nil || len(list) != 1 || list[0].Name != "Mara" {
+			t.Errorf("named before call %d: %+v, %v", n, list, err)
+		}
+	}
+}

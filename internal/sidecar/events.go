@@ -505,8 +505,9 @@ func (t *eventBatch) profile(ctx context.Context, i int, e Event) error {
 	return nil
 }
 
-// learn stores the names of authors who are not known yet. What somebody is called
-// by PUT /v1/authors stands, and a caller that reaches some channels only names
+// learn stores the names of authors who are not known yet; an id in a name's place is
+// none, and would take the place of a name that is told at the same moment. What
+// somebody is called by PUT /v1/authors stands, and a caller that reaches some channels only names
 // nobody for the others.
 func (t *eventBatch) learn(ctx context.Context, events []Event) error {
 	if !t.p.Reach.AllChannels() {
@@ -519,7 +520,7 @@ func (t *eventBatch) learn(ctx context.Context, events []Event) error {
 	met := map[workspace]map[earshot.AuthorID]earshot.Author{}
 	for i, e := range events {
 		a, at := e.Message.Author, t.told[i].Channel
-		if e.Type != Said && e.Type != Edited || a.ID == "" || a.Name == "" || a.Kind == earshot.System || e.Message.Deleted {
+		if e.Type != Said && e.Type != Edited || a.ID == "" || a.Name == "" || a.Name == string(a.ID) || a.Kind == earshot.System || e.Message.Deleted {
 			continue
 		}
 		w := workspace{at.Platform, at.Workspace}
