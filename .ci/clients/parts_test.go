@@ -39,18 +39,50 @@ func readmeBot(t *testing.T, heading string, changes ...string) (node, dir strin
 		}
 	}
 	write(t, filepath.Join(dir, "bot.mjs"), strings.NewReplacer(changes...).Replace(code[1]))
+	install(t, dir, "@slack", "discord.js", "openai")
+	return node, dir
+}
+
+// install makes the client and some of the peers the packages of a folder.
+func install(t *testing.T, dir string, peers ...string) {
+	t.Helper()
 	packages := filepath.Join(dir, "node_modules")
 	if err := os.Mkdir(packages, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, from := range map[string]string{
-		"earshot": typescriptClient(t), "@slack": peer(t, "@slack"), "discord.js": peer(t, "discord.js"), "openai": peer(t, "openai"),
-	} {
-		if err := os.Symlink(from, filepath.Join(packages, name)); err != nil {
+	if err := os.Symlink(typescriptClient(t), filepath.Join(packages, "earshot")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range peers {
+		if err := os.Symlink(peer(t, name), filepath.Join(packages, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return node, dir
+}
+
+// TestTheTypesFit compiles what users of the parts write against the types of the real
+// packages, for a project that is strict and for one that is stricter.
+func TestTheTypesFit(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	files, err := filepath.Glob(filepath.Join("testdata", "types", "*.ts"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("there is nothing to compile", err)
+	}
+	args := []string{peer(t, "typescript", "bin", "tsc"), "--noEmit", "--strict", "--skipLibCheck", "--target", "es2022", "--module", "nodenext", "--types", "node"}
+	for _, file := range files {
+		copyFile(t, file, filepath.Join(dir, filepath.Base(file)))
+		args = append(args, filepath.Base(file))
+	}
+	write(t, filepath.Join(dir, "package.json"), `{"type":"module"}`)
+	install(t, dir, "@anthropic-ai", "@slack", "@types", "discord.js", "openai")
+	for _, more := range [][]string{nil, {"--exactOptionalPropertyTypes", "--noUncheckedIndexedAccess"}} {
+		cmd := exec.Command(newNode(t), append(args, more...)...) //nolint:gosec // the compiler
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v: %v\n%s", more, err, out)
+		}
+	}
 }
 
 // A mortal is a bot that can be killed and started again.

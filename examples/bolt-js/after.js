@@ -1,8 +1,9 @@
 // A bot for Slack in Bolt: asked in a channel, it asks a model, and answers in the thread.
 import bolt from "@slack/bolt";
 import { Earshot } from "earshot";
+import "earshot/slack";
 
-const earshot = new Earshot({ platform: "slack" }); // at EARSHOT_URL, with EARSHOT_KEY
+const earshot = new Earshot(); // at EARSHOT_URL, with EARSHOT_KEY
 
 const app = new bolt.App({
   token: process.env.SLACK_BOT_TOKEN,
@@ -24,19 +25,7 @@ async function ask(messages) {
   return (await response.json()).choices[0].message.content;
 }
 
-app.use(async ({ body, next }) => {
-  if (body.event) await earshot.raw("slack", body);
-  await next();
-});
+earshot.slack(app).answer((turn) => ask(turn.chat), { instructions });
 
-app.event("app_mention", async ({ event, say }) => {
-  const post = async (text) => (await say({ text, thread_ts: event.thread_ts ?? event.ts })).ts;
-  await earshot.answer(event.channel, event.ts, (turn) => ask(turn.chat), { instructions, post });
-});
-
-const { user_id, user, team_id: workspace } = await app.client.auth.test();
-await earshot.api.putAgent(user_id, { name: user, workspace });
-const names = (await app.client.users.list({})).members.map((m) => ({ id: m.id, name: m.profile.display_name || m.name }));
-await earshot.api.putAuthors({ workspace, platform: "slack", authors: names });
 await app.start();
 console.log("the bot is listening");
