@@ -12,7 +12,6 @@ import { pause } from "./transport.js";
 
 /** What is used of discord.js's Client. */
 export interface DiscordClient {
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   on(event: "raw", listener: (packet: any) => void): unknown;
   readonly rest: {
     get(route: `/${string}`, options?: { query?: URLSearchParams }): Promise<unknown>;
@@ -37,7 +36,6 @@ export interface DiscordMessage {
   webhook_id?: string;
   mentions: { id: string }[];
   mention_roles?: string[];
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   [field: string]: any;
 }
 
@@ -67,7 +65,6 @@ const waiting = 10_000; // events that are kept while the sidecar cannot be reac
 const forums = [15, 16]; // types of channels whose posts are threads
 const epoch = 1_420_070_400_000n; // of snowflakes
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Loose = any;
 
 /**

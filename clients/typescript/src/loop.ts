@@ -105,7 +105,6 @@ async function call(context: Context, own: OwnTool[], name: string, args: unknow
 }
 
 /** Fields of an answer, which its library may type in any way. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Loose = any;
 
 /** Chat completions. */

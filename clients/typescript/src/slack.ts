@@ -13,7 +13,6 @@ import { pause } from "./transport.js";
 /** What is used of Bolt's App. */
 export interface SlackApp {
   readonly client: SlackClient;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   processEvent(event: any): Promise<void>;
 }
 
@@ -21,7 +20,6 @@ export interface SlackApp {
 export interface SlackClient {
   readonly slackApiUrl: string;
   readonly token?: string | undefined;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   apiCall(method: string, args?: any): Promise<any>;
 }
 
@@ -50,7 +48,6 @@ export interface SlackEvent {
   ts?: string;
   thread_ts?: string;
   edited?: unknown;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   [field: string]: any;
 }
 
@@ -89,7 +86,6 @@ interface Me {
   url: string; // of the workspace, with a slash at its end
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Loose = any;
 
 /**
