@@ -272,33 +272,42 @@ func saysSo(happening string, err error) bool {
 	return false
 }
 
-// TestANameThatIsToldMeanwhileStays has somebody be named before each call of the store
-// that telling a message of theirs makes, which has no name: Slack's messages have none.
-func TestANameThatIsToldMeanwhileStays(t *testing.T) {
+// TestWhatIsToldOfNamesMeanwhileStays has a person and a channel be named before each
+// call of the store that telling the first message makes, which has neither's name: Slack's
+// messages have none.
+func TestWhatIsToldOfNamesMeanwhileStays(t *testing.T) {
 	t.Parallel()
-	delivery := []byte(`{"type":"event_callback","team_id":"T1","event_id":"E1","event":{"type":"message","channel":"C1","user":"U7","ts":"1772442060.000100","text":"hi"}}`)
+	ctx, ops := t.Context(), earshot.Channel{Platform: earshot.Slack, Workspace: "T1", ID: "C7", Name: "ops", Kind: earshot.KindChannel, Topic: "what runs"}
+	delivery := []byte(`{"type":"event_callback","team_id":"T1","event_id":"E1","event":{"type":"message","channel":"C7","channel_type":"channel","user":"U7","ts":"1772442060.000100","text":"hi"}}`)
 	for n := 1; ; n++ {
-		st, err := store.Open(t.Context(), "memory:", nil)
+		st, err := store.Open(ctx, "memory:", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		between := counted.New(st)
 		s, direct := sidecar.New(between, search.New(between, nil), nil, sidecar.Options{}), sidecar.New(st, search.New(st, nil), nil, sidecar.Options{})
 		between.Reset(func(call int) {
-			if call == n {
-				if _, err := direct.PutAuthors(t.Context(), everyone, "T1", earshot.Slack, []earshot.Author{{ID: "U7", Name: "Mara"}}); err != nil {
-					t.Error(err)
-				}
+			if call != n {
+				return
+			}
+			if _, err := direct.PutAuthors(ctx, everyone, "T1", earshot.Slack, []earshot.Author{{ID: "U7", Name: "Mara"}}); err != nil {
+				t.Error(err)
+			}
+			if _, err := direct.PutChannel(ctx, everyone, ops); err != nil {
+				t.Error(err)
 			}
 		})
-		if _, err := s.SlackEvents(t.Context(), everyone, [][]byte{delivery}); err != nil {
+		if _, err := s.SlackEvents(ctx, everyone, [][]byte{delivery}); err != nil {
 			t.Fatal(err)
 		}
 		if calls, _ := between.Counts(); calls < n {
 			return
 		}
-		if list, err := st.Authors(t.Context(), earshot.Slack, "T1", "U7"); err != nil || len(list) != 1 || list[0].Name != "Mara" {
-			t.Errorf("named before call %d: %+v, %v", n, list, err)
+		if list, err := st.Authors(ctx, earshot.Slack, "T1", "U7"); err != nil || len(list) != 1 || list[0].Name != "Mara" {
+			t.Errorf("before call %d: the author is %+v, %v", n, list, err)
+		}
+		if got, err := st.Channel(ctx, ops.Scope()); err != nil || got != ops {
+			t.Errorf("before call %d: the channel is %+v, %v", n, got, err)
 		}
 	}
 }

@@ -327,7 +327,11 @@ func (t *eventBatch) put(ctx context.Context, c *channelBatch) error {
 	if c.stored && !c.changed || !c.stored && !c.named {
 		return nil
 	}
-	return t.storeChannel(ctx, c.channel)
+	channel := c.channel
+	if !c.stored {
+		channel.AsOf = t.now() // it may be described at this moment: what the event does not say stays
+	}
+	return t.storeChannel(ctx, channel)
 }
 
 func (s *Service) storeChannel(ctx context.Context, c earshot.Channel) error {

@@ -15,7 +15,7 @@ export interface Question {
 }
 
 /** What may be said of a bot's answers; see the part of the platform. */
-export interface BotOptions<Event> extends Omit<TurnOptions, "again" | "attach" | "conversation" | "file" | "link" | "message" | "text"> {
+export interface BotOptions<Event> extends Omit<TurnOptions, "again" | "agent" | "attach" | "conversation" | "file" | "link" | "message" | "text"> {
   /** Whether a message is for the bot, in place of what the part's page says. */
   when?: ((event: Event) => boolean | Promise<boolean>) | undefined;
   /** Is told what went wrong, and with which message. Default: a line by console.error. */
@@ -30,6 +30,8 @@ export interface BotOptions<Event> extends Omit<TurnOptions, "again" | "attach" 
 
 /** How one question is answered on its platform. */
 export interface Seat extends Required<Pick<AnswerOptions, "find" | "link" | "file">> {
+  /** The bot's own id. */
+  agent: string;
   /** Posts a text, and returns the ids of its messages. */
   post: (text: string, key: string) => Promise<string[]>;
   /** Reads what is missing of the history around the question, for at most so many seconds. */

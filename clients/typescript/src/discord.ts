@@ -211,6 +211,7 @@ export class DiscordBot {
     const place = message.thread ?? (forum ? anchor : channel); // where it was asked
     await this.#client.rest.post(`/channels/${place}/typing`).catch(() => {}); // only shown
     return {
+      agent: this.#user!.id,
       post: (text, key) => this.#post(place, anchor, text, key),
       find: () => this.#find(place, anchor),
       file: (id, file) => this.#file([place, channel], id, file),

@@ -229,6 +229,7 @@ export class SlackBot {
     await Promise.all([this.#listen(channel, me), this.#name({ type: "message", channel, user: message.author.id ?? "", text: message.text ?? "" })]);
     const thread = message.thread ?? (channel.startsWith("D") ? undefined : anchor);
     return {
+      agent: me.user,
       post: (text, key) => this.#post(channel, thread, anchor, text, key),
       find: (key) => this.#find(channel, thread, anchor, key),
       file: (id) => this.#file(id),
