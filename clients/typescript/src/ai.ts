@@ -79,7 +79,6 @@ export interface AI {
   messages: AIMessage[];
   tools: Record<string, AITool>;
   stopWhen(at: { steps: readonly unknown[] }): boolean;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   prepareStep(at: { stepNumber: number; steps: readonly AIStep[]; messages: readonly any[] }): { toolChoice?: "none"; messages?: any[] };
   onStepEnd(step: AIStep): Promise<void>;
   abortSignal?: AbortSignal;
@@ -127,7 +126,7 @@ export function ai(context: Context, options: AIOptions = {}): AI {
     tools: context.tools("ai"),
     stopWhen: ({ steps }) => steps.length >= rounds,
     prepareStep: ({ stepNumber, steps, messages }) => {
-      const media = results(steps.at(-1)).flatMap((r) => ("output" in r && r.output.media) || []);
+      const media = results(steps.at(-1)).flatMap((r) => ("output" in r && ofChannel(r.output)?.media) || []);
       return {
         ...(stepNumber === rounds - 1 && { toolChoice: "none" }),
         ...(media.length && { messages: [...messages, { role: "user", content: media.map((m) => part(context.part(m))) }] }), // few providers take files in a tool's answer
@@ -141,23 +140,38 @@ export function ai(context: Context, options: AIOptions = {}): AI {
   };
 }
 
-/** Keeps what a step used, and its calls with what was answered. */
+/** Keeps what a step used, and its calls with what was answered; a call that nobody answered is none. */
 function keep(context: Context, step: AIStep): void {
   context.used(usage(step.usage));
-  const calls = step.content.filter((p): p is AICall => p.type === "tool-call").map((c) => ({ id: c.toolCallId, name: c.toolName, args: JSON.stringify(c.input) }));
+  const answers = new Map(results(step).map((r) => [r.toolCallId, r]));
+  const calls = step.content.filter((p): p is AICall => p.type === "tool-call" && answers.has((p as AICall).toolCallId));
   if (calls.length === 0) return;
-  const answers = results(step).map((r): Entry => {
-    const { text, failed } = "output" in r ? r.output : { text: String(r.error), failed: true };
-    return { role: "tool", call: r.toolCallId, text, ...(failed && { failed }) };
-  });
-  context.entries.push({ role: "assistant", text: step.text, calls }, ...answers);
+  context.entries.push(
+    { role: "assistant", text: step.text, calls: calls.map((c) => ({ id: c.toolCallId, name: c.toolName, args: JSON.stringify(c.input ?? {}) })) },
+    ...calls.map((c): Entry => {
+      const r = answers.get(c.toolCallId)!;
+      return { role: "tool", call: c.toolCallId, ...(r.type === "tool-error" ? { text: String(r.error), failed: true } : aiAnswer(r.output)) };
+    }),
+  );
 }
 
-type AIResult = { type: "tool-result"; toolCallId: string; output: ToolResult } | { type: "tool-error"; toolCallId: string; error: unknown };
+/** @internal What a tool answered, as it is kept: one of the channel, or of the bot's own. */
+export function aiAnswer(output: unknown): { text: string; failed?: true } {
+  const own = typeof output === "string" ? output : (JSON.stringify(output) ?? "");
+  const { text, failed } = ofChannel(output) ?? { text: own };
+  return { text, ...(failed && { failed }) };
+}
 
-/** What tools answered in a step. */
+/** The answer of a tool of the channel; undefined of another tool's. */
+function ofChannel(output: unknown): ToolResult | undefined {
+  return typeof output === "object" && output !== null && "text" in output && "failed" in output ? (output as ToolResult) : undefined;
+}
+
+type AIResult = { toolCallId: string; providerExecuted?: boolean } & ({ type: "tool-result"; output: unknown } | { type: "tool-error"; error: unknown });
+
+/** What tools answered in a step, but for those that the model's provider runs. */
 function results(step: AIStep | undefined): AIResult[] {
-  return (step?.content ?? []).filter((p): p is AIResult => p.type === "tool-result" || p.type === "tool-error");
+  return (step?.content ?? []).filter((p): p is AIResult => (p.type === "tool-result" || p.type === "tool-error") && !(p as AIResult).providerExecuted);
 }
 
 function usage({ inputTokens: input = 0, outputTokens: output = 0, inputTokenDetails: details }: AIUsage): UsageJSON {

@@ -8,7 +8,6 @@ import type { Entry } from "./generated.js";
 import { readArgs, toolForms } from "./tools.js";
 
 // The types of @langchain/core are not named here, so that this package compiles without it.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
 type Any = any;
 
 /** A message of @langchain/core, as far as it is read here. */

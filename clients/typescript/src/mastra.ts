@@ -1,6 +1,6 @@
 // Mastra: turn.mastra() is what an agent's generate and stream take.
 
-import { aiMessages, aiSchema, type AIMessage, type AIOptions, type AISchema } from "./ai.js";
+import { aiAnswer, aiMessages, aiSchema, type AIMessage, type AIOptions, type AISchema } from "./ai.js";
 import { Context } from "./context.js";
 import type { Entry } from "./generated.js";
 import { toolForms, type ToolResult } from "./tools.js";
@@ -90,16 +90,15 @@ export function mastra(context: Context, options: AIOptions<MastraStep> = {}): [
 /** Keeps what a step used, and its calls with what was answered. */
 function keep(context: Context, step: MastraStep): void {
   const { inputTokens: input = 0, outputTokens: output = 0, cachedInputTokens: cache_read = 0 } = step.usage;
-  context.used({ input: input - cache_read, output, cache_read });
-  if (step.toolCalls.length === 0) return;
+  context.used({ input: Math.max(0, input - cache_read), output, cache_read });
   const calls = step.toolCalls.map(({ payload: c }) => ({ id: c.toolCallId, name: c.toolName, args: JSON.stringify(c.args ?? {}) }));
-  context.entries.push({ role: "assistant", text: step.text, calls }, ...calls.map((c) => answer(step, c.id)));
+  if (calls.length) context.entries.push({ role: "assistant", text: step.text, calls }, ...calls.map((c): Entry => ({ role: "tool", call: c.id, ...answer(step, c.id) })));
 }
 
 /** What was answered to a call: by its tool, else by Mastra, which says what is wrong with it. */
-function answer(step: MastraStep, call: string): Entry {
-  const result = step.toolResults.find((r) => r.payload.toolCallId === call)?.payload.result as ToolResult | undefined;
-  const said = step.content.find((p): p is { type: "tool-result"; toolCallId: string; output: { value: string } } => p.type === "tool-result" && "toolCallId" in p && p.toolCallId === call);
-  const { text, failed } = result ?? { text: said?.output.value ?? "", failed: true };
-  return { role: "tool", call, text, ...(failed && { failed }) };
+function answer(step: MastraStep, call: string): { text: string; failed?: true } {
+  const result = step.toolResults.find((r) => r.payload.toolCallId === call);
+  if (result) return aiAnswer(result.payload.result);
+  const said = step.content.find((p): p is { type: "tool-result"; toolCallId: string; output: { value: unknown } } => p.type === "tool-result" && (p as { toolCallId?: string }).toolCallId === call);
+  return { text: String(said?.output.value ?? "the tool gave no answer"), failed: true };
 }

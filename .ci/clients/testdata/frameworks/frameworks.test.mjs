@@ -37,7 +37,7 @@ async function run(code, values) {
 }
 
 /** A channel, the model that answers there, and how the framework is asked. */
-async function scene(t, way) {
+async function scene(t, way, more = {}) {
   const model = await scripted();
   t.after(() => model.close());
   const channel = t.name.replace(/\W/g, "");
@@ -53,7 +53,7 @@ async function scene(t, way) {
   const answer = async (question, ...said) => {
     model.say(...said);
     const posts = [];
-    await run(way, { ...values, question, post: (text) => (posts.push(text), `reply-to-${question}`) });
+    await run(way, { ...values, ...more, question, post: (text) => (posts.push(text), `reply-to-${question}`) });
     assert.equal(posts.length, 1);
     return posts[0];
   };
@@ -101,7 +101,7 @@ describe("frameworks", { concurrency: true }, () => {
       assert.equal(await answer("8", "You are welcome."), "You are welcome.");
       const ids = last().flatMap((m) => m.tool_calls ?? []).map((c) => c.id);
       assert.deepEqual(ids, Array.from({ length: 12 }, (_, i) => `call-${i + 1}`));
-      assert.deepEqual(new Set(last().filter((m) => m.role === "tool").map((m) => m.tool_call_id)), new Set(ids));
+      assert.deepEqual(last().filter((m) => m.role === "tool").map((m) => m.tool_call_id), ids);
       // A request begins with each that was made before. Mastra makes one message of all calls of a turn.
       for (const [i, { messages }] of model.asked.entries()) {
         if (name === "Mastra") assert.deepEqual(pieces(messages).filter((p) => !pieces(last()).includes(p)), [], `request ${i + 1}`);
@@ -122,6 +122,24 @@ describe("frameworks", { concurrency: true }, () => {
       if (name.startsWith("AI SDK")) assert.match(last().at(-1).content[0].image_url.url, /^data:image\/png;base64,iVBOR/); // that the tool brought
     });
   }
+});
+
+test("the bot's own tools are kept beside those of the channel", async (t) => {
+  const own = `
+import { generateText } from "ai";
+import "earshot/ai";
+const add = { description: "adds", inputSchema: { "~standard": standard }, execute: async ({ a, b }) => a + b };
+await earshot.answer(channel, question, (turn) => { const given = turn.ai(); return generateText({ ...given, tools: { ...given.tools, add }, model }); }, { post });
+`;
+  const json = { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } };
+  const standard = { version: 1, vendor: "test", validate: (value) => ({ value }), jsonSchema: { input: () => json, output: () => json } };
+  const { model, say, answer, last } = await scene(t, own, { standard });
+  await say("1", "Ann", "<@BOT> one and two?");
+  assert.equal(await answer("1", [["add", { a: 1, b: 2 }]], "Three."), "Three.");
+  await say("2", "Ann", "<@BOT> sure?");
+  assert.equal(await answer("2", "Yes."), "Yes.");
+  assert.deepEqual(last().slice(2, 4).map((m) => m.content ?? m.tool_calls[0].function.name), ["add", "3"]);
+  assert.equal(model.asked[0].tools.length, 4);
 });
 
 /** A message without what its library writes in one form or another. */
