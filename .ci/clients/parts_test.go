@@ -39,7 +39,7 @@ func readmeBot(t *testing.T, heading string, changes ...string) (node, dir strin
 		}
 	}
 	write(t, filepath.Join(dir, "bot.mjs"), strings.NewReplacer(changes...).Replace(code[1]))
-	install(t, dir, "@slack", "discord.js", "openai")
+	install(t, dir, "@ai-sdk", "@chat-adapter", "@slack", "ai", "chat", "discord.js", "openai")
 	return node, dir
 }
 
@@ -50,8 +50,8 @@ func install(t *testing.T, dir string, peers ...string) {
 	if err := os.Mkdir(packages, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(typescriptClient(t), filepath.Join(packages, "earshot")); err != nil {
-		t.Fatal(err)
+	if err := os.CopyFS(filepath.Join(packages, "earshot"), os.DirFS(typescriptClient(t))); err != nil {
+		t.Fatal(err) // a link would not find the peers
 	}
 	for _, name := range peers {
 		if err := os.Symlink(peer(t, name), filepath.Join(packages, name)); err != nil {

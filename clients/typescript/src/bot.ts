@@ -2,7 +2,7 @@
 
 import type { Ask, Turn } from "./context.js";
 import type { AnswerOptions, Earshot, TurnOptions } from "./earshot.js";
-import { EarshotError, NotFound } from "./errors.js";
+import { EarshotError, Interrupted, NotFound } from "./errors.js";
 import type { HeldTurn, Message } from "./generated.js";
 import { pause } from "./transport.js";
 
@@ -48,6 +48,7 @@ export class Answers<Event> {
   readonly platform: string;
   readonly #seat: (question: Question, message: Message) => Promise<Seat>;
   readonly #busy = new Map<string, Promise<void>>();
+  readonly #running = new Set<Promise<void>>();
   readonly #read = new Map<string, number>(); // when history was read, by question's place
   #ask: Ask | undefined;
   #sweeping = false;
@@ -76,11 +77,19 @@ export class Answers<Event> {
     let claimed = this.#busy.get(id);
     if (!claimed) {
       const stop = new AbortController();
-      claimed = new Promise<void>((resolve) => void this.#answer(question, resolve).then(resolve).finally(() => this.#busy.delete(id)));
+      claimed = new Promise<void>((resolve) => {
+        const running = this.#answer(question, resolve).then(resolve).finally(() => (this.#busy.delete(id), this.#running.delete(running)));
+        this.#running.add(running);
+      });
       claimed = Promise.race([claimed, pause(claiming, stop.signal).catch(() => {})]).finally(() => stop.abort());
       this.#busy.set(id, claimed);
     }
     return claimed;
+  }
+
+  /** Waits until what is being answered now is settled. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running);
   }
 
   /** Answers what processes that died have left, now and from time to time. `mine` says which of it. */
@@ -127,7 +136,7 @@ export class Answers<Event> {
     } catch (error) {
       if (error instanceof NotFound) return; // the question was deleted
       this.failed(error, question);
-      if (!seat || posting || !apology) return; // a post that failed is looked for when its claim runs out
+      if (!seat || posting || !apology || error instanceof Interrupted) return; // a post that failed is looked for when its claim runs out
       await seat.post(apology, "").catch((e: unknown) => this.failed(e, question));
     }
   }

@@ -1,5 +1,8 @@
 // What a user writes, compiled with the frameworks' own types: TestTheFrameworks.
 
+import { createDiscordAdapter } from "@chat-adapter/discord";
+import { createSlackAdapter } from "@chat-adapter/slack";
+import { createMemoryState } from "@chat-adapter/state-memory";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { BaseMessage } from "@langchain/core/messages";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -7,8 +10,10 @@ import { createReactAgent, ToolNode } from "@langchain/langgraph/prebuilt";
 import { ChatOpenAI } from "@langchain/openai";
 import { Agent } from "@mastra/core/agent";
 import { generateText, isStepCount, streamText, tool, ToolLoopAgent } from "ai";
+import { Chat, type Adapter, type StateAdapter } from "chat";
 import { Earshot } from "earshot";
 import "earshot/ai";
+import "earshot/chat";
 import { langchain } from "earshot/langchain";
 import "earshot/mastra";
 import { z } from "zod";
@@ -61,3 +66,16 @@ export const seven = () =>
 const agent = new Agent({ id: "helper", name: "helper", instructions: "", model: "openai/gpt-5" });
 export const eight = () => earshot.answer("C1", "1", (turn) => agent.generate(...turn.mastra()));
 export const nine = () => earshot.answer("C1", "1", async (turn) => (await agent.stream(...turn.mastra())).text);
+
+// The Chat SDK, with all that can be said.
+const bot = new Chat({
+  userName: "earshot",
+  adapters: { slack: createSlackAdapter() as unknown as Adapter, discord: createDiscordAdapter() as unknown as Adapter }, // whose types are not exact
+  state: createMemoryState() as unknown as StateAdapter,
+});
+earshot.chat(bot, { workspaces: { slack: "T1" } }).answer((turn) => generateText({ ...turn.ai(), model }), {
+  when: (message) => message.isMention === true || message.text.endsWith("?"),
+  onError: (error, question) => console.error(question?.anchor, error),
+  apology: "",
+  instructions: "You help a small team.",
+});
