@@ -22,7 +22,7 @@ func (s *sidecar) keys(t *testing.T) []string {
 
 func TestThePythonClient(t *testing.T) {
 	t.Parallel()
-	cmd := exec.Command(program(t, "python3"), "-m", "unittest", "discover", "--start-directory", "tests", "--top-level-directory", ".")
+	cmd := exec.Command(pythonWith(t, "httpx"), "-m", "unittest", "discover", "--start-directory", "tests", "--top-level-directory", ".")
 	cmd.Dir = filepath.Join(module, "clients", "python")
 	cmd.Env = append(append(os.Environ(), newSidecar(t).keys(t)...), "PYTHONDONTWRITEBYTECODE=1")
 	if out, err := cmd.CombinedOutput(); err != nil {

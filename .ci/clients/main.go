@@ -3,6 +3,9 @@
 //
 //	go run ./.ci/clients
 //
+// It also writes what the Python client is for programs of threads, from what it is for
+// asynchronous ones.
+//
 // The other half, which people call, is written by hand and stands beside it. The
 // generator knows what huma writes and no more: it stops at what it does not know,
 // instead of writing a type that would be wrong.
@@ -16,8 +19,9 @@ import (
 
 // files are what is written, relative to the module, and by what.
 var files = map[string]func(*document) ([]byte, error){
-	"clients/python/earshot/_generated.py": python,
-	"clients/typescript/src/generated.ts":  typescript,
+	pythonPackage + "/_generated.py":      python,
+	pythonPackage + "/aio/_operations.py": pythonOperations,
+	"clients/typescript/src/generated.ts": typescript,
 }
 
 func main() {
@@ -57,5 +61,5 @@ func generated(module string) (map[string][]byte, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return all, nil
+	return all, addNotWaiting(module, all)
 }

@@ -32,7 +32,7 @@ func TestTheClientsAreThoseOfTheDocument(t *testing.T) {
 func TestEveryFormOfTypeIsWritten(t *testing.T) {
 	t.Parallel()
 	d := sample(t)
-	for name, write := range map[string]func(*document) ([]byte, error){"generated.py": python, "generated.ts": typescript} {
+	for name, write := range map[string]func(*document) ([]byte, error){"generated.py": python, "operations.py": pythonOperations, "generated.ts": typescript} {
 		got, err := write(d)
 		if err != nil {
 			t.Fatal(err)
@@ -49,6 +49,23 @@ func TestEveryFormOfTypeIsWritten(t *testing.T) {
 		}
 		if diff := cmp.Diff(string(got), string(want)); diff != "" {
 			t.Errorf("%s (-got +want):\n%s", name, diff)
+		}
+	}
+}
+
+func TestWhatWaitsIsWrittenForThreadsToo(t *testing.T) {
+	t.Parallel()
+	for from, want := range map[string]string{
+		"async def call(self) -> AsyncIterator[str]:":          "def call(self) -> Iterator[str]:",
+		"    told += (await self.api.post(a, b(c)))[\"all\"]":  "    told += self.api.post(a, b(c))[\"all\"]",
+		"    loop.said(await outcome(model(**loop.ask())))":    "    loop.said(outcome(model(**loop.ask())))",
+		"    async with turn:  # which ends it":                "    with turn:  # which ends it",
+		"from .._errors import NotFound":                       "from ._errors import NotFound",
+		"    [x async for x in each(pages) if (await y(x)).z]": "    [x for x in each(pages) if y(x).z]",
+	} {
+		_, got, _ := strings.Cut(string(notWaiting("x.py", []byte(from))), "\n")
+		if got != want {
+			t.Errorf("%s becomes %s, want %s", from, got, want)
 		}
 	}
 }
@@ -76,7 +93,7 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 				t.Fatalf("the document has no %s", c.was)
 			}
 			d, err := read([]byte(strings.Replace(string(raw), c.was, c.is, 1)), "record-events")
-			for _, write := range []func(*document) ([]byte, error){python, typescript} {
+			for _, write := range []func(*document) ([]byte, error){python, pythonOperations, typescript} {
 				if err == nil {
 					_, err = write(d)
 				}

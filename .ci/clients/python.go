@@ -37,18 +37,25 @@ var pythonForm = form{
 var pythonKeywords = strings.Fields(`False None True and as assert async await break class continue def del elif else except finally
 	for from global if import in is lambda nonlocal not or pass raise return try while with yield`)
 
-// python writes the generated half of the Python client.
+// python writes the types of the generated half of the Python client.
 func python(d *document) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(pythonHead)
 	for _, t := range d.types {
-		if slices.Contains(strings.Fields("Any Dict Iterator List Literal Operations Optional ServerEvent Transport TypedDict Union"), t.name) {
+		if slices.Contains(strings.Fields("Any AsyncIterator Dict Iterator List Literal Operations Optional ServerEvent Transport TypedDict Union"), t.name) {
 			return nil, fmt.Errorf("the type %s has a name that is taken", t.name)
 		}
 		if err := pythonType(&b, t); err != nil {
 			return nil, fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
+	return b.Bytes(), nil
+}
+
+// pythonOperations writes the operations for an asynchronous program.
+func pythonOperations(d *document) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(pythonOperationsHead)
 	b.WriteString("\n\nclass Operations:\n    \"\"\"One method for each operation of the API.\"\"\"\n\n    def __init__(self, transport: Transport) -> None:\n        self._transport = transport\n")
 	for _, op := range d.operations {
 		if err := pythonOperation(&b, op); err != nil {
@@ -59,15 +66,24 @@ func python(d *document) ([]byte, error) {
 }
 
 const pythonHead = `# Written by "make clients" from docs/openapi.json. Do not edit: change the API, or .ci/clients.
-"""What Earshot's HTTP API takes and answers, and a method for each operation.
+"""What Earshot's HTTP API takes and answers.
 
 The types are dictionaries, as JSON has them; a type checker knows their keys.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterator, List, Literal, Optional, TypedDict, Union, cast
+from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
+`
 
+const pythonOperationsHead = `# Written by "make clients" from docs/openapi.json. Do not edit: change the API, or .ci/clients.
+"""A method for each operation of Earshot's HTTP API."""
+
+from __future__ import annotations
+
+from typing import Any, AsyncIterator, Dict, List, Literal, Optional, Union, cast
+
+from .._generated import *
 from ._transport import ServerEvent, Transport, joined, quoted
 `
 
@@ -245,11 +261,15 @@ func pythonOperation(b *bytes.Buffer, op operation) error {
 		}
 	}
 	if op.stream {
-		answer = "Iterator[ServerEvent]"
+		answer = "AsyncIterator[ServerEvent]"
 	}
-	signature := fmt.Sprintf("    def %s(%s) -> %s:\n", strings.Join(op.id, "_"), strings.Join(params, ", "), answer)
+	def := "async def"
+	if op.stream {
+		def = "def" // of an iterator that waits
+	}
+	signature := fmt.Sprintf("    %s %s(%s) -> %s:\n", def, strings.Join(op.id, "_"), strings.Join(params, ", "), answer)
 	if len(signature) > 101 {
-		signature = fmt.Sprintf("    def %s(\n        %s,\n    ) -> %s:\n", strings.Join(op.id, "_"), strings.Join(params, ",\n        "), answer)
+		signature = fmt.Sprintf("    %s %s(\n        %s,\n    ) -> %s:\n", def, strings.Join(op.id, "_"), strings.Join(params, ",\n        "), answer)
 	}
 	b.WriteString("\n" + signature)
 	text := strings.TrimSuffix(op.summary, ".") + ": " + op.method + " " + op.path + "."
@@ -299,9 +319,9 @@ func pythonOperation(b *bytes.Buffer, op operation) error {
 	case op.stream:
 		fmt.Fprintf(b, "        return %s\n", call)
 	case op.answer != nil:
-		fmt.Fprintf(b, "        answer = %s\n        return cast(%q, answer)\n", call, answer)
+		fmt.Fprintf(b, "        answer = await %s\n        return cast(%q, answer)\n", call, answer)
 	default:
-		fmt.Fprintf(b, "        %s\n", call)
+		fmt.Fprintf(b, "        await %s\n", call)
 	}
 	return nil
 }

@@ -42,6 +42,16 @@ func program(t *testing.T, name string) string {
 	return path
 }
 
+// pythonWith returns Debian's own Python, for which Debian has packages of modules.
+func pythonWith(t *testing.T, modules string) string {
+	t.Helper()
+	const python = "/usr/bin/python3"
+	if out, err := exec.Command(python, "-c", "import "+modules).CombinedOutput(); err != nil { //nolint:gosec // the test's own
+		lack(t, fmt.Sprintf("%s with %s: %v %s", python, modules, err, out))
+	}
+	return python
+}
+
 // peer returns a path within what `npm ci` in .ci/peers installs.
 func peer(t *testing.T, elements ...string) string {
 	t.Helper()

@@ -14,7 +14,7 @@ of the HTTP API.
 """
 
 from . import _generated as wire
-from ._client import Context, Conversation, Earshot, Turn
+from ._client import Conversation, Earshot
 from ._errors import (
     Conflict,
     EarshotError,
@@ -28,7 +28,8 @@ from ._errors import (
     Unavailable,
     Unreachable,
 )
-from ._transport import ServerEvent
+from ._http import ServerEvent
+from ._turn import Context, Turn
 
 __all__ = [
     "Conflict",

@@ -177,7 +177,7 @@ class ClaimTest(unittest.TestCase):
             return "at last"
 
         self.assertEqual(self.earshot.answer(self.channel, "2", ask, self.post, hold=2), "at last")
-        self.asked[0]._beat.join()  # it ends with its turn
+        self.asked[0]._beat.wait()  # it ends with its turn
         self.assertEqual(self.done(), ["2"])
 
     def test_somebody_who_takes_over_is_heard_of(self):

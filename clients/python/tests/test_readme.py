@@ -23,6 +23,7 @@ class ReadmeTest(unittest.TestCase):
 
         names = {"model": model, "say": say, "print": lambda *args: shown.append(args)}
         blocks = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+        blocks = [b for b in blocks if not b.startswith("# ")]  # those are bots, which .ci/clients runs
         for block in blocks:
             exec(compile(block, str(README), "exec"), names)  # the README is ours
         self.assertEqual(len(blocks), 4)

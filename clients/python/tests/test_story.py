@@ -206,7 +206,7 @@ class StoryTest(unittest.TestCase):
     def test_tools_reach_the_channel_of_their_turn_only(self):
         self.earshot.message("elsewhere", said(1, "Eve", "the certificate of elsewhere"))
         context = self.earshot.context(self.channel, "3")
-        self.assertEqual([t["name"] for t in context.tools], ["channel_context", "channel_messages", "conversation_search"])
+        self.assertEqual([t["name"] for t in context.tools()], ["channel_context", "channel_messages", "conversation_search"])
         found = context.call("channel_context", {"intent": "certificate"})
         self.assertFalse(found["failed"])
         self.assertIn("2", found["messages"])

@@ -5,10 +5,10 @@ import pathlib
 import socket
 import threading
 import unittest
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 
 import earshot
-from earshot import _transport
+from earshot import _transport, _world
 from earshot._transport import Transport
 
 PROBLEM = "application/problem+json"
@@ -202,11 +202,75 @@ class TransportTest(unittest.TestCase):
         self.assertEqual([r[2]["Authorization"] for r in script.requests], ["Bearer one", "Bearer ec_1", "Bearer two"])
 
 
+class KeptTest(unittest.TestCase):
+    """Connections are kept, and used again."""
+
+    def setUp(self):
+        test = self
+        self.connections, self.hang_up = [], False
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def setup(self):
+                super().setup()
+                test.connections.append(self)
+
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", "2")
+                self.end_headers()
+                self.wfile.write(b"{}")
+                self.close_connection = test.hang_up
+
+            def log_message(self, *_):
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
+        self.transport = Transport(f"http://127.0.0.1:{server.server_port}", "k", retries=0)
+        self.addCleanup(self.transport.close)
+
+    def test_one_connection_does_for_calls_one_after_another(self):
+        for _ in range(5):
+            self.assertEqual(self.transport.call("GET", "/"), {})
+        self.transport.with_key("c").call("GET", "/")
+        self.assertEqual(len(self.connections), 1)
+
+    def test_threads_do_not_share_a_connection(self):
+        failed = []
+
+        def calls():
+            for _ in range(50):
+                if self.transport.call("GET", "/") != {}:
+                    failed.append(1)
+
+        threads = [threading.Thread(target=calls) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failed, [])
+        self.assertLessEqual(len(self.connections), 4)
+
+    def test_a_connection_that_was_closed_meanwhile_is_not_used(self):
+        self.hang_up = True  # which the server does not say
+        for n in range(1, 4):
+            self.transport.call("GET", "/")
+            self.assertEqual(len(self.connections), n)
+            while self.transport._connections._idle and not _world._readable(self.transport._connections._idle[-1][1].sock):
+                pass  # until the end has come
+
+
 class SourceTest(unittest.TestCase):
     files = sorted(pathlib.Path(earshot.__file__).parent.glob("*.py"))
 
     def test_the_client_is_python_3_9_of_the_standard_library(self):
-        known = {"base64", "copy", "http", "inspect", "json", "os", "random", "ssl", "threading", "time", "typing", "types", "urllib", "__future__"}
+        known = {"base64", "collections", "copy", "datetime", "http", "inspect", "json", "logging", "os", "random", "re", "selectors", "socket", "ssl", "threading", "time", "typing", "types", "urllib", "__future__"}
+        known |= {"asyncio", "discord", "langchain_core"}  # of what is asked for only
         self.assertGreaterEqual(len(self.files), 4)
         for file in self.files:
             for node in ast.walk(ast.parse(file.read_text(), feature_version=(3, 9))):
