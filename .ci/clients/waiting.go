@@ -12,7 +12,7 @@ const pythonPackage = "clients/python/earshot"
 
 // bothWorlds are the files of the Python client that are written once, in aio, for an
 // asynchronous program: without waiting they are its files for a program of threads.
-var bothWorlds = []string{"_operations.py", "_transport.py", "_turn.py", "_client.py"}
+var bothWorlds = []string{"_operations.py", "_transport.py", "_turn.py", "_client.py", "_part.py", "slack.py"}
 
 var (
 	// A call in parentheses that only keep await off what follows it.

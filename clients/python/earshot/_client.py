@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import time
 from types import TracebackType
-from typing import Any, Iterator, Callable, Dict, List, Optional, Type, Union, cast
+from typing import TYPE_CHECKING, Any, Iterator, Callable, Dict, List, Optional, Type, Union, cast
 
 from . import _generated as wire
 from ._errors import Conflict, NotFound
@@ -14,6 +14,10 @@ from ._operations import Operations
 from ._transport import ServerEvent, Transport
 from ._turn import Context, Turn, place_of, takes_two
 from ._world import each, outcome
+
+if TYPE_CHECKING:
+    from .discord import Discord
+    from .slack import Slack
 
 BATCH = 1000  # events in one call, as the API allows
 
@@ -122,7 +126,7 @@ class Earshot:
 
         fetch yields what POST /v1/history takes: {"platform": "slack", "page": ..., "latest": ...}, as
         the platform gave it and with the range that it was asked for, or {"messages": [...]}. Of
-        messages its end says that they were all.
+        messages its end says that they were all. The parts for Slack and Discord have such fetchers.
         """
         until = None if seconds is None else time.monotonic() + seconds
         place = dict(self._place(), channel=channel, thread=thread)
@@ -330,6 +334,20 @@ class Earshot:
         the timeout. since is the id of the last event that was handled, as a number:
         nothing after it is missed."""
         return self.api.stream_turns(channel=channel, last_event_id=since, **self._place())
+
+    # Parts for platforms.
+
+    def slack(self, app: Any) -> Slack:
+        """The part for Slack, on an App of Bolt's."""
+        from .slack import Slack
+
+        return Slack(self, app)
+
+    def discord(self, client: Any) -> Discord:
+        """The part for Discord, on a Client of discord.py's, which is asynchronous: of earshot only."""
+        from .discord import Discord
+
+        return Discord(self, client)
 
     # Conversations of the conversation API.
 
