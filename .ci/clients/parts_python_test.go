@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +33,9 @@ type toolModel struct {
 	asked []string   // bodies of requests, as JSON
 	gate  chan struct{}
 }
+
+// pixel is a picture.
+var pixel, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 
 var question = regexp.MustCompile(`question (\d+)`)
 
@@ -114,6 +119,10 @@ type platformScene interface {
 	channel() string
 	say(text, after string) string // after what the bot said to the question, "": in the channel
 	direct(text string) string
+	show(text, file string, data []byte) string           // a message with a file
+	thread(text, beside string) (say func(string) string) // a thread, which begins with two messages
+	lose()                                                // the answer to the next post
+	link(id string) string
 	edit(id, text string)
 	remove(id string)
 	replies(to string) []string
@@ -137,6 +146,17 @@ func TestThePartsOfThePythonClient(t *testing.T) {
 	}
 }
 
+const asksOtherwise = `
+def ask(turn, model):
+    last = turn.messages[-1]["text"].rpartition("[question")[2]
+    if "please fail" in last:
+        raise RuntimeError("the model fails")
+    if "which sources" in last:
+        return " ".join(s["link"] for s in (turn.sources()))
+    return turn.run(model)
+
+`
+
 // A partPlay is a bot of the README in a scene.
 type partPlay struct {
 	platformScene
@@ -159,8 +179,13 @@ func newPartPlay(t *testing.T, python, file string, scene platformScene) *partPl
 		t.Fatalf("the README has no %s of some lines", file)
 	}
 	p := &partPlay{platformScene: scene, python: python, car: newSidecar(t), model: newToolModel(t), file: filepath.Join(t.TempDir(), file)}
-	// What a dead process has claimed is free after two seconds, where the README's bot waits for a minute.
-	write(t, p.file, strings.Replace(code, "turn.run(model),", "turn.run(model), hold=2,", 1))
+	// What a dead process has claimed is free after two seconds, where the README's bot waits for a minute. Beside that it
+	// answers two questions in another way.
+	asks := asksOtherwise
+	if strings.Contains(code, "earshot.aio") {
+		asks = strings.NewReplacer("def ask", "async def ask", "turn.sources()", "await turn.sources()", "turn.run", "await turn.run").Replace(asks)
+	}
+	write(t, p.file, asks+strings.Replace(code, "lambda turn: turn.run(model),", "lambda turn: ask(turn, model), hold=2,", 1))
 	client, err := filepath.Abs(filepath.Join(module, "clients", "python"))
 	if err != nil {
 		t.Fatal(err)
@@ -191,24 +216,28 @@ func (p *partPlay) start(t *testing.T) func() {
 
 func (p *partPlay) run(t *testing.T) {
 	p.say("the deploy of import-2 hangs at 40 %", "")
-	p.say("it is runner 3", "")
+	runner := p.say("it is runner 3", "")
+	keys := p.thread("we rotate the keys", "Bob has them")
 	kill := p.start(t)
 
+	ten := keys("@bot question 10, who has the keys?")
+	p.wait(t, "an answer in the thread", func() bool { return len(p.replies(ten)) == 1 })
+	p.committed(t, 1)
 	one := p.say("@bot question 1, what hangs?", "")
 	p.wait(t, "an answer", func() bool { return len(p.replies(one)) == 1 })
-	if got := p.model.prompts()[0]; !strings.Contains(got, "mara: the deploy of import-2 hangs") || strings.Contains(got, "[history before") {
+	if got := p.model.prompts()[2]; !strings.Contains(got, "mara: the deploy of import-2 hangs") || strings.Contains(got, "[history before") {
 		t.Errorf("the first prompt does not know what was said before:\n%s", got)
 	}
-	if got := p.model.prompts()[1]; !strings.Contains(got, "there is no tool invented") || !strings.Contains(got, "runner 3") {
+	if got := p.model.prompts()[3]; !strings.Contains(got, "there is no tool invented") || !strings.Contains(got, "runner 3") {
 		t.Errorf("the model does not hear what its calls came to:\n%s", got)
 	}
-	p.committed(t, 1)
+	p.committed(t, 2)
 	two := p.say("@bot question 2, since when?", one)
 	p.wait(t, "the second answer", func() bool { return len(p.replies(two)) == 1 })
-	if got := p.model.prompts()[2]; !strings.Contains(got, `"tool_calls"`) || !strings.Contains(got, `"tool_call_id": "c2"`) {
+	if got := p.model.prompts()[4]; !strings.Contains(got, `"tool_calls"`) || !strings.Contains(got, `"tool_call_id": "c2"`) {
 		t.Errorf("the second prompt does not have the calls of the first turn:\n%s", got)
 	}
-	p.committed(t, 2)
+	p.committed(t, 3)
 
 	three := p.held(t, "@bot question 3, and why?")
 	p.edit(three, "@bot question 33, and why so late?")
@@ -235,18 +264,44 @@ func (p *partPlay) run(t *testing.T) {
 	p.wait(t, "an answer of the next process", func() bool { return len(p.replies(five)) == 1 })
 
 	six := p.direct("question 6, between us")
-	p.wait(t, "an answer to a direct message", func() bool { return len(p.replies(six)) == 1 })
-	p.committed(t, 5)
-	for id, want := range map[string]string{one: "1", two: "2", three: "33", four: "", five: "5", six: "6"} {
-		got := strings.Join(p.replies(id), "|")
-		if want != "" {
-			want = "answer to question " + want
-		}
-		if got != want {
+	seven := p.say("@bot question 7, which sources have you?", "")
+	eight := p.say("@bot question 8, please fail", "")
+	nine := p.show("@bot question 9, what is on it?", "shot.png", pixel)
+	p.wait(t, "an answer to each question", func() bool {
+		return !slices.ContainsFunc([]string{six, seven, eight, nine}, func(q string) bool { return len(p.replies(q)) == 0 })
+	})
+	p.lose()
+	eleven := p.say("@bot question 11, do you hear yourself?", "")
+	p.committed(t, 9)
+	for id, want := range map[string]string{
+		one: "answer to question 1", two: "answer to question 2", three: "answer to question 33", four: "", five: "answer to question 5",
+		six: "answer to question 6", eight: "Sorry, I could not answer that.", nine: "answer to question 9", ten: "answer to question 10",
+		eleven: "answer to question 11",
+	} {
+		if got := strings.Join(p.replies(id), "|"); got != want {
 			t.Errorf("replies %q, want %q", got, want)
 		}
 	}
-	p.used(t)
+	if got, want := p.replies(seven)[0], p.link(runner); !strings.Contains(got, want) {
+		t.Errorf("the sources are %s, want %s among them", got, want)
+	}
+	p.asked(t, "question 9, what is on it?", `"image_url"`)
+	p.asked(t, "question 10, who has the keys?", "Bob has them")
+	p.used(t, 9, 7) // one asked no model, and of one whose post was found nobody knows any more
+}
+
+// asked checks that the model was asked a question with something in its prompt.
+func (p *partPlay) asked(t *testing.T, question, want string) {
+	t.Helper()
+	for _, prompt := range p.model.prompts() {
+		if strings.Contains(prompt[strings.LastIndex(prompt, "[question,"):], question) {
+			if !strings.Contains(prompt, want) {
+				t.Errorf("the prompt of %s has no %s:\n%s", question, want, prompt)
+			}
+			return
+		}
+	}
+	t.Errorf("the model was not asked %s", question)
 }
 
 // held asks a question whose answer the model holds back.
@@ -265,7 +320,7 @@ func (p *partPlay) held(t *testing.T, text string) string {
 
 func (p *partPlay) wait(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
 	for !is() {
 		wait, done := context.WithTimeout(ctx, 50*time.Millisecond) // what the fake does not hear of
@@ -280,17 +335,19 @@ func (p *partPlay) wait(t *testing.T, what string, is func() bool) {
 // committed waits until the sidecar has n committed turns.
 func (p *partPlay) committed(t *testing.T, n int) {
 	t.Helper()
-	(&scene{}).committed(t, p.car, n)
+	p.wait(t, fmt.Sprint(n, " committed turns"), func() bool {
+		return strings.Count(p.get(t, "/v1/turns?state=done"), `"state":"done"`) >= n
+	})
 }
 
-// used checks that the turns have what the model used: each asked it twice.
-func (p *partPlay) used(t *testing.T) {
+// used checks that there are so many turns, and what those that asked the model twice have used.
+func (p *partPlay) used(t *testing.T, turns, asked int) {
 	t.Helper()
 	var got struct{ Total map[string]int }
 	if err := json.Unmarshal([]byte(p.get(t, "/v1/usage")), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]int{"turns": 5, "input": 5 * 2 * 60, "cache_read": 5 * 2 * 40, "cache_write": 0, "output": 5 * 2 * 10}
+	want := map[string]int{"turns": turns, "input": asked * 2 * 60, "cache_read": asked * 2 * 40, "cache_write": 0, "output": asked * 2 * 10}
 	if diff := cmp.Diff(got.Total, want); diff != "" {
 		t.Errorf("usage (-got +want):\n%s", diff)
 	}
@@ -357,6 +414,25 @@ func (s *slackScene) say(text, after string) string {
 
 func (s *slackScene) direct(text string) string {
 	return s.Post(simulate.PostedMessage{Channel: s.dm, User: s.mara, Text: text})
+}
+
+func (s *slackScene) show(text, file string, data []byte) string {
+	id := s.AddFile(simulate.File{Name: file, Data: data})
+	return s.Post(simulate.PostedMessage{Channel: s.general, User: s.mara, Text: s.mention(text), Files: []string{id}})
+}
+
+func (s *slackScene) thread(text, beside string) func(string) string {
+	root := s.say(text, "")
+	s.say(beside, root)
+	return func(text string) string { return s.say(text, root) }
+}
+
+func (s *slackScene) lose() {
+	s.Inject(simulate.Fault{Kind: simulate.LostResponse, On: "chat.postMessage", Times: 1})
+}
+
+func (s *slackScene) link(id string) string {
+	return "/archives/" + s.general + "/p" + strings.ReplaceAll(id, ".", "")
 }
 
 func (s *slackScene) edit(id, text string) { s.Edit(s.general, id, s.mention(text)) }
@@ -443,6 +519,24 @@ func (s *discordScene) say(text, after string) string {
 		}
 	}
 	return s.Say(s.general, s.mara, s.mention(text))
+}
+
+func (s *discordScene) show(text, file string, data []byte) string {
+	return s.Upload(s.general, s.mara, s.mention(text), discord.File{Name: file, Data: data})
+}
+
+func (s *discordScene) thread(text, beside string) func(string) string {
+	thread := s.Thread(s.general, s.say(text, ""), s.mara, "keys")
+	s.Say(thread, s.mara, beside)
+	return func(text string) string { return s.Say(thread, s.mara, s.mention(text)) }
+}
+
+func (s *discordScene) lose() {
+	s.Inject(discord.Fault{Kind: discord.LostResponse, On: "create_message", Times: 1})
+}
+
+func (s *discordScene) link(id string) string {
+	return "https://discord.com/channels/" + s.Guild() + "/" + s.general + "/" + id
 }
 
 func (s *discordScene) direct(text string) string { return s.Say(s.dm, s.mara, text) }

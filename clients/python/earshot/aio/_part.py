@@ -75,7 +75,8 @@ class Part:
     async def _answer(
         self, channel: str, message: Any, post: Callable[[str, str], Any], find: Callable[[str], Any], **more: Any
     ) -> None:
-        """Answers a message once, and tells who asked where nothing comes of it."""
+        """Answers a message once, and tells who asked where nothing comes of it. A post that failed may have
+        arrived: once its claim has run out it is looked for."""
         posting = False
 
         async def posted(text: str, key: str) -> Any:
@@ -84,12 +85,16 @@ class Part:
             return await post(text, key)
 
         options = dict(self._options, platform=self.platform, **more)
-        try:
-            await self.earshot.answer(channel, message["id"], self._ask, posted, find, **options)
-        except Exception as error:
-            await self._failed(error)
-            if not posting and not isinstance(error, EarshotError):  # else it may be answered, here or elsewhere
-                await self._apologise(post, "sorry" + message["id"])
+        for _ in range(2):
+            try:
+                await self.earshot.answer(channel, message["id"], self._ask, posted, find, **options)
+                return
+            except Exception as error:
+                await self._failed(error)
+                if not posting:
+                    if not isinstance(error, EarshotError):  # else it may be answered, here or elsewhere
+                        await self._apologise(post, "sorry" + message["id"])
+                    return
 
     async def _apologise(self, post: Callable[[str, str], Any], key: str) -> None:
         try:
