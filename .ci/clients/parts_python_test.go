@@ -152,7 +152,7 @@ def ask(turn, model):
     if "please fail" in last:
         raise RuntimeError("the model fails")
     if "which sources" in last:
-        return " ".join(s["link"] for s in (turn.sources()))
+        return " ".join(s["link"] for s in turn.sources)
     return turn.run(model)
 
 `
@@ -183,7 +183,7 @@ func newPartPlay(t *testing.T, python, file string, scene platformScene) *partPl
 	// answers two questions in another way.
 	asks := asksOtherwise
 	if strings.Contains(code, "earshot.aio") {
-		asks = strings.NewReplacer("def ask", "async def ask", "turn.sources()", "await turn.sources()", "turn.run", "await turn.run").Replace(asks)
+		asks = strings.NewReplacer("def ask", "async def ask", "turn.run", "await turn.run").Replace(asks)
 	}
 	write(t, p.file, asks+strings.Replace(code, "lambda turn: turn.run(model),", "lambda turn: ask(turn, model), hold=2,", 1))
 	client, err := filepath.Abs(filepath.Join(module, "clients", "python"))

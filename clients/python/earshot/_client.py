@@ -13,7 +13,7 @@ from ._errors import Conflict, NotFound
 from ._operations import Operations
 from ._transport import ServerEvent, Transport
 from ._turn import Context, Turn, place_of, takes_two
-from ._world import each, outcome
+from ._world import Job, each, outcome
 
 if TYPE_CHECKING:
     from .discord import Discord
@@ -31,8 +31,6 @@ class Earshot:
     is in seconds. Every method raises EarshotError or a class below it. Connections are kept and
     used again. One Earshot does for a whole process.
     """
-
-    permalink: Optional[Callable[[str, wire.Message], Optional[str]]] = None  # of a channel and a message of it
 
 
     def __init__(
@@ -56,6 +54,7 @@ class Earshot:
         self.platform = platform
         self.agent = agent
         self._tools: Optional[List[wire.ToolInfo]] = None
+        self._filling: Dict[Any, Job] = {}  # backfills under way
         self._gives = False  # it has given the content of a file
 
     def __repr__(self) -> str:
@@ -119,35 +118,58 @@ class Earshot:
         return cast(wire.Event, dict(event, channel=channel))
 
     def backfill(
-        self, channel: str, *, fetch: Any, thread: Optional[str] = None, seconds: Optional[float] = None
-    ) -> Optional[wire.ToldHistory]:
-        """Tells the history of a channel or of a thread, page by page, for at most some seconds, and
-        returns the last answer: missing is what is still missing then.
+        self,
+        channel: str,
+        *,
+        fetch: Any,
+        thread: Optional[str] = None,
+        seconds: Optional[float] = None,
+        workspace: Optional[str] = None,
+        platform: Optional[str] = None,
+    ) -> None:
+        """Tells what was said before, a page at a time, so that contexts no longer lack it. All of it is
+        there when this returns, or what could be read within some seconds: the rest goes on in the
+        background. Where the same is being read already, this waits for that.
 
-        fetch yields what POST /v1/history takes: {"platform": "slack", "page": ..., "latest": ...}, as
-        the platform gave it and with the range that it was asked for, or {"messages": [...]}. Of
-        messages its end says that they were all. The parts for Slack and Discord have such fetchers.
+        fetch is called with each stretch of time that is missing, {"from": ..., "to": ...}, the newest
+        first, and returns pages as POST /v1/history takes them: {"platform": "slack", "page": ...,
+        "latest": ...} as the platform gave it and with the range that it was asked for, or
+        {"messages": [...]}. Or fetch is the pages, whatever is missing.
         """
-        until = None if seconds is None else time.monotonic() + seconds
-        place = dict(self._place(), channel=channel, thread=thread)
-        told: Optional[wire.ToldHistory] = None
-        whole = False  # else the pages say themselves what they cover
-        for page in each(fetch):
-            body = {k: v for k, v in dict(place, **page).items() if v is not None}
-            told = self.api.post_history(cast(wire.HistoryBody, body))
-            whole = "messages" in page
-            if until is not None and time.monotonic() >= until:
-                return told
-        if told is not None and whole:
-            known = dict({"thread": thread} if thread else {}, state="known")
-            body = dict(self._placed({"channel": channel}), coverage=[known])  # type: ignore[typeddict-item,unused-ignore]
-            told["missing"] = self.api.post_coverage(cast(wire.CoverageBody, body))["missing"]
-        return told
+        place = {"workspace": workspace or self.workspace, "platform": platform or self.platform}
+        self._filling = {at: job for at, job in self._filling.items() if not job.ended}
+        at = (channel, thread, *place.values())
+        job = self._filling.get(at)
+        if job is None:
+            job = self._filling[at] = Job(f"earshot backfill {channel}", self._fill, channel, thread, place, fetch)
+        job.wait(seconds)
+
+    def _fill(self, channel: str, thread: Optional[str], place: Dict[str, Any], fetch: Any) -> None:
+        lists = [fetch]
+        if callable(fetch):
+            lists = [fetch(gap) for gap in self._missing(channel, thread, place)]
+        for pages in lists:
+            for page in each(pages):
+                body = {**place, "channel": channel, "thread": thread, **page}
+                self.api.post_history(cast(wire.HistoryBody, {k: v for k, v in body.items() if v is not None}))
+
+    def _missing(self, channel: str, thread: Optional[str], place: Dict[str, Any]) -> List[wire.CoverageEntry]:
+        """What is missing, the newest first; of a channel that nobody has told of, all."""
+        try:
+            return self.api.get_coverage(channel, thread=thread, **place)["missing"][::-1]
+        except NotFound:
+            return [{"state": "missing"}]
 
     # What it answers with.
 
     def context(
-        self, channel: str, anchor: str, *, file: Optional[Callable[[str], Optional[bytes]]] = None, **options: Any
+        self,
+        channel: str,
+        anchor: str,
+        *,
+        file: Optional[Callable[..., Any]] = None,
+        link: Optional[Callable[[wire.LedgerRow], Optional[str]]] = None,
+        **options: Any,
     ) -> Context:
         """Makes the context of a message. Nothing of its conversation changes.
 
@@ -156,21 +178,28 @@ class Earshot:
 
         file is called with the id of a file that the prompt has and the sidecar has not, and
         returns its bytes, or None. Without it the model is promised no files, unless some were
-        given with Earshot.file, or the option files is True.
+        given with Earshot.file, or the option files is True. link returns where people find a
+        message, for Context.sources.
         """
         body = self._asked(channel, anchor, options, file)
         self.tools()
-        context = Context(self, self.api.make_context(body), place_of(body), file)
+        context = Context(self, self.api.make_context(body), place_of(body), file, link)
         context.load()
         return context
 
     def turn(
-        self, channel: str, anchor: str, *, file: Optional[Callable[[str], Optional[bytes]]] = None, **options: Any
+        self,
+        channel: str,
+        anchor: str,
+        *,
+        file: Optional[Callable[..., Any]] = None,
+        link: Optional[Callable[[wire.LedgerRow], Optional[str]]] = None,
+        **options: Any,
     ) -> Turn:
         """Opens a turn: makes the context of a message, to be committed with the reply. It
         claims the message: Conflict (code answered or answering) where somebody else has it,
         unless again=True insists. hold is for how many seconds it is held unless it is renewed.
-        file is as for context.
+        file and link are as for context.
 
         Used in a with statement, a turn is renewed by a heartbeat, and aborted at its end if it
         was not committed.
@@ -180,7 +209,7 @@ class Earshot:
         self.tools()
         once = os.urandom(12).hex()  # a call that is repeated because no answer came gets the turn, not a Conflict
         answer = self.api.make_context(body, idempotency_key=once)
-        turn = Turn(self, answer, place_of(body), file, body.get("hold"))
+        turn = Turn(self, answer, place_of(body), file, link, body.get("hold"))
         try:
             turn.load()
         except BaseException:
@@ -196,7 +225,8 @@ class Earshot:
         post: Optional[Callable[..., Any]] = None,
         find: Optional[Callable[[str], Any]] = None,
         *,
-        fill: Optional[Callable[[Turn], Any]] = None,
+        backfill: Optional[Callable[[Turn], Any]] = None,
+        claimed: Optional[Callable[[Turn], Any]] = None,
         tries: int = 3,
         hold: int = 60,
         **options: Any,
@@ -218,7 +248,7 @@ class Earshot:
         the ids. post may take a second argument, a key that is the same for each attempt to answer
         this question: give it to the platform, so that it posts once (Discord's nonce) or so that
         the post can be found (Slack's metadata). find takes the key and returns the post that has
-        it, {"id": ..., "text": ...}, or None if there is none: it is called after a process died
+        it, {"id": ..., "text": ...} with its id or ids, or None if there is none: it is called after a process died
         while it posted. Without find, Interrupted is raised then and nothing is posted, unless
         again=True insists. An error of post is raised; since the post may have arrived, the claim
         is not given up: it runs out, and the next answer looks for the post.
@@ -227,23 +257,26 @@ class Earshot:
         conversation has gone on, ask is called again with the context as it is then, at most
         tries times.
 
-        fill is called with a turn whose context says that history is missing, to tell what it
-        can; then the context is made again.
+        claimed is called once the message is claimed: from then on unfinished has it, should this process
+        die. backfill is called with a turn whose prompt lacks history, such as to call Earshot.backfill;
+        then the context is made anew, unless it returns False.
         """
         if tries < 1:
             raise ValueError("tries must be at least 1")
         turn = self._claim(channel, anchor, hold, options)
-        if turn is not None and fill is not None and turn.missing and turn.interrupted is None:
-            with turn:  # which ends it
-                outcome(fill(turn))
-            turn = self._claim(channel, anchor, hold, options)
+        if turn is not None and claimed is not None:
+            outcome(claimed(turn))
+        if turn is not None and backfill is not None and turn.missing and turn.interrupted is None:
+            with turn:  # which ends it, if it is not gone on with
+                turn.posting = outcome(backfill(turn)) is False
+            turn = turn if turn.posting else self._claim(channel, anchor, hold, options)
         for left in range(tries - 1, -1, -1):
             if turn is None:
                 return None
             with turn:
                 found = turn._arrived(find, options.get("again", False)) if post else None
                 if found:
-                    return turn._finish(found["text"], [found["id"]])
+                    return turn._finish(found["text"], found["id"])
                 reply = turn._asked(ask)
                 state = turn.state if reply is None else turn._checked(hold, posting=post is not None)
                 if state in ("cancelled", "lost"):
@@ -265,7 +298,7 @@ class Earshot:
                             continue
                     turn.posting = True  # if post fails it may have arrived: the turn is not aborted
                     posted = outcome(post(reply, turn.key) if takes_two(post) else post(reply))
-                    return turn._finish(reply, [posted] if isinstance(posted, str) else posted or None)
+                    return turn._finish(reply, posted)
             try:
                 turn = self._claim(channel, anchor, hold, options) if left else None  # the question was edited
             except NotFound:
@@ -361,7 +394,7 @@ class Earshot:
         return {"workspace": self.workspace, "platform": self.platform}
 
     def _asked(
-        self, channel: str, anchor: str, options: Dict[str, Any], file: Optional[Callable[[str], Optional[bytes]]]
+        self, channel: str, anchor: str, options: Dict[str, Any], file: Optional[Callable[..., Any]]
     ) -> wire.ContextBody:
         body: Dict[str, Any] = {"channel": channel, "anchor": anchor}
         if file is None and not self._gives and not options.get("attach"):

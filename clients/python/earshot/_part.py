@@ -1,24 +1,35 @@
 # Written by "make clients" from aio/_part.py. Do not edit: change that.
-"""What the parts for platforms have in common: who is answered, what is filled in, what becomes of errors."""
+"""What the parts for platforms have in common: who is answered, what is read before, what becomes of errors."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections import deque
-from typing import Any, Callable, Deque, Dict, Optional, Set, Tuple
+from datetime import datetime, timedelta, timezone
+from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Set
 
-from ._errors import EarshotError, NotFound
+from ._errors import EarshotError, Forbidden, NotFound
 from ._client import Earshot
 from ._turn import Turn
-from ._world import Job, outcome, sleep
+from ._world import Event, Job, outcome, sleep, until
 
-FIRST = 3.0  # seconds that an answer waits for history that is missing
-WHOLE = 60.0  # seconds for which it is read in the background
+CLAIMING = 2.0  # seconds that the delivery of a question waits for its claim; Slack wants it acknowledged in three
+SWEEP = 60.0  # seconds between looks at what dead processes left
+AGAIN = 600.0  # seconds for which history that was read is not asked for again
+FRESH = 600.0  # seconds after which a question that arrives is not answered
 LONGEST = 60.0  # seconds that a platform may have a call wait
-SORRY = "Sorry, I could not answer that."
+START = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 Ask = Callable[[Turn], Any]
+
+
+class Question(NamedTuple):
+    """A message that is to be answered, by the ids under which the sidecar has it."""
+
+    workspace: str
+    channel: str
+    anchor: str
 
 
 class Part:
@@ -28,13 +39,16 @@ class Part:
 
     def __init__(self, earshot: Earshot) -> None:
         self.earshot = earshot
-        self._ask: Ask = lambda turn: ""
+        self._ask: Optional[Ask] = None
         self._when: Optional[Callable[[Any], Any]] = None
         self._on_error: Callable[[Exception], Any] = _log
+        self._apology = ""
+        self._patience = 0.0
         self._options: Dict[str, Any] = {}
-        self._asking: Set[str] = set()  # questions that this process is about
-        self._filling: Dict[Tuple[str, Optional[str]], Job] = {}
-        self._named: Set[str] = set()
+        self._since = 0  # when it began to listen, in microseconds
+        self._busy: Dict[Question, Event] = {}  # questions under way, and whether they are claimed
+        self._read: Dict[Any, float] = {}  # when history was read, by place
+        self._met: Set[str] = set()  # channels and people
         self._calls: Dict[str, Deque[float]] = {}  # when a method was called within the last minute
 
     def _answers(
@@ -42,39 +56,68 @@ class Part:
         ask: Ask,
         when: Optional[Callable[[Any], Any]],
         on_error: Optional[Callable[[Exception], Any]],
+        apology: str,
+        patience: float,
         options: Dict[str, Any],
     ) -> None:
         self._ask, self._when, self._options = ask, when, options
-        self._on_error = on_error or _log
+        self._on_error, self._apology, self._patience = on_error or _log, apology, patience
+        self._since = time.time_ns() // 1000
 
-    def _unfinished(self) -> None:
-        """Answers what a process left behind that died."""
-        for left in self.earshot.unfinished():
-            if left["platform"] == self.platform:
-                self._begin(left["channel"], left["anchor"])
+    # What is answered.
 
-    def _begin(self, channel: str, anchor: str) -> None:
-        """Answers a message in the background, unless that is under way."""
-        if anchor not in self._asking:
-            self._asking.add(anchor)
-            Job(f"earshot answer {anchor}", self._question, channel, anchor)
+    def _leftovers(self) -> None:
+        """Answers what processes that died have left, now and once a minute."""
+        first = True
+        while True:
+            try:
+                for left in self.earshot.unfinished():
+                    # At the start also what is not expired yet: of a process that died a moment ago.
+                    if left["platform"] == self.platform and (first or left["state"] == "expired"):
+                        self._begin(Question(left["workspace"], left["channel"], left["anchor"]))
+            except Exception as error:
+                self._failed(error)
+            first = False
+            sleep(SWEEP)
 
-    def _question(self, channel: str, anchor: str) -> None:
+    def _begin(self, question: Question) -> Event:
+        """Answers a question in the background, unless that is under way. The event says that it is claimed."""
+        claimed = self._busy.get(question)
+        if claimed is None:
+            claimed = self._busy[question] = Event()
+            Job(f"earshot answer {question.anchor}", self._question, question, claimed)
+        return claimed
+
+    def _asked(self, question: Question) -> None:
+        """Begins an answer, and returns once the question is claimed, so that it is not lost with this process."""
+        until(self._begin(question), CLAIMING)
+
+    def _question(self, question: Question, claimed: Event) -> None:
         try:
-            self._reply(channel, self.earshot.api.get_message(channel, anchor, platform=self.platform)["message"])
+            stored = self.earshot.api.get_message(
+                question.channel, question.anchor, platform=self.platform, workspace=question.workspace
+            )
+            self._reply(question, stored["message"], claimed)
         except NotFound:
             pass  # deleted since
         except Exception as error:
             self._failed(error)
         finally:
-            self._asking.discard(anchor)
+            claimed.set()
+            self._busy.pop(question, None)
 
-    def _reply(self, channel: str, message: Any) -> None:
-        """Answers a stored message where it was asked."""
+    def _reply(self, question: Question, message: Any, claimed: Event) -> None:
+        """Answers a stored message where it was asked, by _answer."""
         raise NotImplementedError
 
     def _answer(
-        self, channel: str, message: Any, post: Callable[[str, str], Any], find: Callable[[str], Any], **more: Any
+        self,
+        question: Question,
+        message: Any,
+        claimed: Event,
+        post: Callable[[str, str], Any],
+        find: Callable[[str], Any],
+        **more: Any,
     ) -> None:
         """Answers a message once, and tells who asked where nothing comes of it. A post that failed may have
         arrived: once its claim has run out it is looked for."""
@@ -85,59 +128,66 @@ class Part:
             posting = True
             return post(text, key)
 
-        options = dict(self._options, platform=self.platform, **more)
+        def backfill(turn: Turn) -> bool:
+            return self._backfilled(question, message.get("thread"))
+
+        place = {"workspace": question.workspace, "platform": self.platform}
+        options = {**self._options, **place, **more, "backfill": backfill, "claimed": lambda turn: claimed.set()}
         for _ in range(2):
             try:
-                self.earshot.answer(channel, message["id"], self._ask, posted, find, **options)
+                self.earshot.answer(question.channel, question.anchor, self._ask or str, posted, find, **options)
                 return
             except Exception as error:
                 self._failed(error)
                 if not posting:
-                    if not isinstance(error, EarshotError):  # else it may be answered, here or elsewhere
-                        self._apologise(post, "sorry" + message["id"])
+                    if self._apology and not isinstance(error, EarshotError):  # else it may be answered elsewhere
+                        self._apologise(post)
                     return
 
-    def _apologise(self, post: Callable[[str, str], Any], key: str) -> None:
+    def _apologise(self, post: Callable[[str, str], Any]) -> None:
         try:
-            post(SORRY, key)
+            post(self._apology, "")
         except Exception as error:
             self._failed(error)
 
     def _failed(self, error: Exception) -> None:
         outcome(self._on_error(error))
 
-    def _fill(self, channel: str, thread: Optional[str]) -> None:
-        """Reads what is missing, in the background, and waits a moment for it."""
-        self._filling = {at: job for at, job in self._filling.items() if not job.ended}
-        job = self._filling.get((channel, thread))
-        if job is None:
-            job = self._filling[channel, thread] = Job(f"earshot backfill {channel}", self._filled, channel, thread)
-        job.wait(FIRST)
+    # What was said before.
 
-    def _filled(self, channel: str, thread: Optional[str]) -> None:
+    def _backfilled(self, question: Question, thread: Optional[str]) -> bool:
+        """Reads what is missing around a question, for a moment before the answer and then in the background,
+        unless that was tried a short time ago."""
+        now, place = time.monotonic(), (question.workspace, question.channel, thread)
+        self._read = {at: when for at, when in self._read.items() if when > now - AGAIN}
+        if place in self._read:
+            return False
+        self._read[place] = now
         try:
-            self._missing(channel, thread, time.monotonic() + WHOLE)
+            for part in [thread, None] if thread else [None]:
+                left = max(0.0, now + self._patience - time.monotonic())
+                self._backfill(question, part, left)
         except Exception as error:
-            self._failed(error)
+            self._failed(error)  # the prompt says what is missing
+        return True
 
-    def _missing(self, channel: str, thread: Optional[str], until: float) -> None:
-        """Backfills what is missing of a thread and of its channel, the newest first."""
-        if thread:
-            self.earshot.backfill(channel, fetch=self.replies(channel, thread), thread=thread, seconds=WHOLE)
-        covered = self.earshot.api.get_coverage(channel, platform=self.platform)
-        for gap in reversed(covered["missing"]):
-            left = until - time.monotonic()
-            if left > 0 and not gap.get("thread"):
-                pages = self.history(channel, oldest=gap.get("from"), latest=gap.get("to"))
-                self.earshot.backfill(channel, fetch=pages, seconds=left)
-
-    def history(self, channel: str, *, oldest: Optional[str] = None, latest: Optional[str] = None) -> Any:
-        """Pages of a channel's history for Earshot.backfill, the newest first; between two times, RFC 3339."""
+    def _backfill(self, question: Question, thread: Optional[str], seconds: float) -> None:
+        """Reads what is missing of a thread, or of a channel, by Earshot.backfill."""
         raise NotImplementedError
 
-    def replies(self, channel: str, thread: str) -> Any:
-        """Pages of a thread for Earshot.backfill."""
-        raise NotImplementedError
+    def _away(self, workspace: str, channel: str) -> None:
+        """Tells of a channel, before its first event, that nobody listened since its newest stored message."""
+        place = {"workspace": workspace, "platform": self.platform}
+        try:
+            newest = self.earshot.api.list_messages(channel, limit=1, **place)["messages"]
+            at = newest[-1].get("time") if newest else None
+            if not at or micros(at) >= self._since:
+                return
+            gap = {"from": at, "to": rfc3339(self._since), "state": "missing", "why": "the bot was not running"}
+            body: Any = {"channel": {"id": channel, **place}, "coverage": [gap]}
+            self.earshot.api.post_coverage(body)
+        except (NotFound, Forbidden):
+            pass  # a new channel, or one that the key does not reach
 
     def _paced(self, method: str, call: Callable[..., Any], a_minute: int, **args: Any) -> Any:
         """Makes a call of the platform's, at most so often a minute, and again where it is told to wait."""
@@ -153,6 +203,18 @@ class Part:
                 if wait is None or wait > LONGEST:
                     raise
             sleep(wait)
+
+
+def micros(time: str) -> int:
+    """A time of RFC 3339, in UTC, in microseconds."""
+    whole, _, fraction = time.rstrip("Z").partition(".")
+    at = datetime.strptime(whole, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
+    return (at - START) // timedelta(microseconds=1) + int(fraction[:6].ljust(6, "0"))
+
+
+def rfc3339(at: int) -> str:
+    """A time in microseconds as RFC 3339 has it."""
+    return (START + timedelta(microseconds=at)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _retry_after(error: Exception) -> Optional[float]:

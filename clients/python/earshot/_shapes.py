@@ -247,3 +247,24 @@ def added(one: UsageJSON, more: Mapping[str, Any]) -> UsageJSON:
     """The sum of two usages; what is 0 is left out."""
     names = ("input", "output", "cache_read", "cache_write")
     return {n: v for n in names if (v := one.get(n, 0) + (more.get(n) or 0))}  # type: ignore[return-value, attr-defined, operator]
+
+
+def split(text: str, most: int) -> List[str]:
+    """Markdown in texts of at most so many characters, broken between paragraphs, lines or words; code blocks
+    are closed and opened again."""
+    out: List[str] = []
+    fence, rest = "", text.strip()  # the line that opened the code block that the rest is in
+    while rest:
+        head = fence + "\n" if fence else ""
+        if len(head) + len(rest) <= most:
+            out.append(head + rest)
+            break
+        room = most - len(head) - 4  # for the fence that closes
+        cuts = [rest[: room + 1].rfind(s) for s in ("\n\n", "\n", " ")]
+        at = next((n for n in cuts if n > room / 2), room)
+        for line in rest[:at].split("\n"):
+            if line.startswith("```"):
+                fence = "" if fence else line[:40]
+        out.append(head + rest[:at] + ("\n```" if fence else ""))
+        rest = rest[at + (rest[at] == "\n") :] if fence else rest[at:].lstrip()
+    return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Type, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Type, cast
 
 from . import _generated as wire
 from . import _shapes as shapes
@@ -32,12 +32,14 @@ class Context:
         answer: wire.ContextAnswer,
         place: Optional[Dict[str, Any]] = None,
         file: Optional[Callable[..., Any]] = None,
+        link: Optional[Callable[[wire.LedgerRow], Optional[str]]] = None,
     ) -> None:
         self.earshot = earshot
         self.answer = answer
         self.contents: Dict[str, Dict[str, Any]] = {}
         self._place = place or {}
         self._file = file
+        self._link = link
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.answer['tokens']['total']} tokens)"
@@ -108,23 +110,15 @@ class Context:
         """A key for the tools of this channel up to this message; "" if there is none."""
         return self.answer.get("capability", "")
 
-    def sources(self) -> List[Dict[str, Any]]:
-        """The messages that the prompt shows, the oldest first: id, author, time, text and thread, and link
-        where the platform has one."""
-        shown = {row["id"] for row in self.ledger if row["verdict"] != "out"}
+    @property
+    def sources(self) -> List[Dict[str, str]]:
+        """The messages that the prompt shows, to be cited: id, section, and link where the platform has one."""
         out = []
-        for id in shown:
-            try:
-                m = self.earshot.api.get_message(self._place["channel"], id, **self._where())["message"]
-            except NotFound:
-                continue  # deleted since
-            link = self.earshot.permalink(self._place["channel"], m) if self.earshot.permalink else None
-            kept = {name: m[name] for name in ("id", "author", "time", "text", "thread") if m.get(name)}  # type: ignore[literal-required]
-            out.append(dict(kept, link=link) if link else kept)
-        return sorted(out, key=lambda m: (m["time"], m["id"]))
-
-    def _where(self) -> Dict[str, Any]:
-        return {name: self._place.get(name) for name in ("workspace", "platform")}
+        for row in self.ledger:
+            if row["verdict"] != "out" or row["reason"] == "shown":
+                link = self._link(row) if self._link else None
+                out.append({"id": row["id"], "section": row["section"], **({"link": link} if link else {})})
+        return out
 
     # The tools of its channel, up to its message.
 
@@ -181,9 +175,10 @@ class Turn(Context):
         answer: wire.ContextAnswer,
         place: Optional[Dict[str, Any]] = None,
         file: Optional[Callable[..., Any]] = None,
+        link: Optional[Callable[[wire.LedgerRow], Optional[str]]] = None,
         hold: Optional[int] = None,
     ) -> None:
-        super().__init__(earshot, answer, place, file)
+        super().__init__(earshot, answer, place, file, link)
         self.id = answer["turn"]["id"]
         self.expires = answer["turn"]["expires"]
         self.key = answer["turn"]["key"]
@@ -250,26 +245,45 @@ class Turn(Context):
         """Adds to what the model used: input (not read from the cache), output, cache_read, cache_write."""
         self.usage = shapes.added(self.usage, usage)
 
-    def run(self, model: Callable[..., Any], *, format: str = "openai", rounds: int = ROUNDS) -> str:
+    def run(
+        self,
+        model: Callable[..., Any],
+        *,
+        format: str = "openai",
+        rounds: int = ROUNDS,
+        tools: Sequence[Mapping[str, Any]] = (),
+    ) -> str:
         """Asks a model until it calls no more tools, and returns its text.
 
         model is called with messages and tools (of format "anthropic" with system too) and returns
         a chat completion or its message, or Anthropic's message:
         partial(OpenAI().chat.completions.create, model="…") is one. Calls, answers and usage are
-        kept for the commit. The last of the rounds is asked without tools; a turn that is stopped
+        kept for the commit. tools are those of your own, beside the turn's: name, description,
+        input_schema, and call, a function of the arguments. The last of the rounds is asked without tools; a turn that is stopped
         is asked no more.
         """
-        loop = shapes.Rounds(format, self.chat, self.tools(format))
+        own = {t["name"]: t for t in tools}
+        infos = self.tools() + [{k: t[k] for k in ("name", "description", "input_schema")} for t in tools]
+        loop = shapes.Rounds(format, self.chat, shapes.tools(format, infos, self.call))
         text = ""
         for left in range(rounds - 1, -1, -1):
             text, calls, usage = loop.said(outcome(model(**loop.ask(last=not left))))
             self.used(**usage)  # type: ignore[arg-type]
             if not calls or not left or self.stopped.is_set():
                 break
-            answers = [(id, self.call(name, args)) for id, name, args in calls]
+            answers = [(id, self._called(own.get(name), name, args)) for id, name, args in calls]
             loop.answer(answers)
             self.entries += [shapes.asked(text, calls), *(shapes.answered(id, answer) for id, answer in answers)]
         return text
+
+    def _called(self, own: Optional[Mapping[str, Any]], name: str, args: Any) -> Any:
+        """Calls a tool of the caller's own, or of the turn's."""
+        if own is None:
+            return self.call(name, args)
+        arguments = shapes.arguments(args)
+        if arguments is None:
+            return shapes.refused("the arguments are no JSON object", "write them as the tool's schema says")
+        return outcome(own["call"](arguments))
 
     def _asked(self, ask: Callable[[Turn], Any]) -> Optional[str]:
         """What ask replies; None if it failed since it was told to stop."""
@@ -300,10 +314,11 @@ class Turn(Context):
             )
         return cast(Optional[Dict[str, str]], outcome(find(self.key)))
 
-    def _finish(self, text: str, ids: Optional[List[str]]) -> str:
+    def _finish(self, text: str, posted: Any) -> str:
         """Commits what is posted, also where the conversation has gone on meanwhile. The turn is
         never aborted, so that whoever comes next looks for the post."""
-        turn, kept = self, {"entries": self.entries or None, "usage": self.usage or None}
+        turn, ids = self, [posted] if isinstance(posted, str) else posted or None
+        kept = {"entries": self.entries or None, "usage": self.usage or None}
         for left in range(FINISHES - 1, -1, -1):
             try:
                 turn.commit(text, ids=ids, **kept)  # type: ignore[arg-type]
@@ -380,7 +395,7 @@ class Turn(Context):
             answer = conflict.answer if isinstance(conflict.answer, dict) else {}
             anew = answer.get("context")
             if anew and "turn" in anew:  # else the question has been answered
-                conflict.turn = Turn(self.earshot, anew, self._place, self._file, self._hold)
+                conflict.turn = Turn(self.earshot, anew, self._place, self._file, self._link, self._hold)
                 conflict.turn._loaded()
             raise
         self.ended = True

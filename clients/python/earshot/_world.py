@@ -30,6 +30,11 @@ def each(pages: Any) -> Any:
     return pages
 
 
+def until(event: Event, seconds: float) -> bool:
+    """Waits for an event, at most for a time, and says whether it came."""
+    return event.wait(seconds)
+
+
 class Job:
     """Work in the background, which does not keep the process alive."""
 

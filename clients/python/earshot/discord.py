@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-from datetime import datetime, timezone
+import time
 from typing import Any, AsyncIterator, Callable, Dict, List, Optional, Union
 
-from ._errors import EarshotError, NotFound
+from . import _generated as wire
+from ._errors import EarshotError, Forbidden, NotFound
+from ._shapes import split
 from .aio._client import Earshot
-from .aio._part import Ask, Part
-from .aio._world import Job, outcome
+from .aio._part import FRESH, Ask, Part, Question, micros
+from .aio._world import Event, Job, outcome
 
 PAGE = 100  # messages
 OFTEN = 3000  # calls a minute: discord.py itself keeps to the limits that Discord tells
 BATCH = 100  # events told at once
+WAITING = 10000  # events that wait while the sidecar is away
 LENGTH = 2000  # characters of a message
 SAID = (0, 19)  # types of what people say: messages and replies
+PUBLIC_THREADS = (10, 11)  # types of channels
 QUIET = 1 << 2  # flag: no previews of links
+APOLOGY = "Sorry, I could not answer that."
 EPOCH = 1420070400000  # milliseconds: where Discord's ids begin
 HEARD = (
     "CHANNEL_CREATE CHANNEL_UPDATE THREAD_CREATE THREAD_UPDATE MESSAGE_CREATE MESSAGE_UPDATE MESSAGE_DELETE"
@@ -34,15 +39,18 @@ class Discord(Part):
 
     platform = "discord"
 
-    def __init__(self, earshot: Earshot, client: Any) -> None:
+    def __init__(self, earshot: Earshot, client: Any, *, pages: int = 10) -> None:
         if not isinstance(earshot, Earshot):
             raise TypeError("discord.py is asynchronous: take Earshot from earshot.aio")
         if not getattr(client, "_enable_debug_events", True):
             raise ValueError("make the client with enable_debug_events=True, so that Earshot hears what Discord sends")
         super().__init__(earshot)
         self.client = client
+        self._most = pages
         self._events: "asyncio.Queue[Dict[str, Any]]"
         self._teller: Optional[Job] = None
+        self._sweeper: Optional[Job] = None
+        self._agent: Dict[str, bool] = {}  # whether the key reaches a workspace, by its id
         self._channels: Dict[str, Dict[str, Any]] = {}  # as Discord describes them
 
     def answer(
@@ -51,16 +59,19 @@ class Discord(Part):
         *,
         when: Optional[Callable[[Dict[str, Any]], Any]] = None,
         on_error: Optional[Callable[[Exception], Any]] = None,
+        apology: str = APOLOGY,
+        patience: float = 3.0,
         **options: Any,
     ) -> Discord:
         """Answers who asks with what ask returns of a turn. Call it behind the client's own handlers.
 
         when is asked of each new message, as Discord's gateway has it, whether it is a question; by
         default those are that mention the bot, by name or by its role, or are said to it directly.
-        on_error is told what fails; by default it is logged. options are those of Earshot.answer:
-        instructions, policy, budget, tries, hold and so on.
+        on_error is told what fails; by default it is logged. apology is what the asker is told if ask
+        fails; "" for nothing. patience is for how many seconds an answer waits for history that is
+        missing. options are those of Earshot.answer: instructions, policy, budget, tries, hold and so on.
         """
-        self._answers(ask, when, on_error, options)
+        self._answers(ask, when, on_error, apology, patience, options)
         before = getattr(self.client, "on_socket_raw_receive", None)
 
         async def on_socket_raw_receive(message: Union[str, bytes]) -> None:
@@ -69,7 +80,6 @@ class Discord(Part):
                 await before(message)
 
         self.client.on_socket_raw_receive = on_socket_raw_receive
-        self.earshot.permalink = self._link
         return self
 
     # What it hears.
@@ -83,7 +93,8 @@ class Discord(Part):
         if self._teller is None:
             self._events = asyncio.Queue()
             self._teller = Job("earshot discord", self._tells)
-        self._events.put_nowait(event)
+        if self._events.qsize() < WAITING:
+            self._events.put_nowait(event)
 
     async def _tells(self) -> None:
         """Tells the sidecar what happens, and answers who asks, as long as the program runs."""
@@ -102,21 +113,31 @@ class Discord(Part):
         for event in batch:
             data = event["d"]
             self._learn(event["t"], data)
-            if event["t"] == "READY":
-                Job("earshot start", self._start)
-            if event["t"] not in HEARD:
+            if event["t"] == "READY" and self._sweeper is None:
+                self._sweeper = Job("earshot leftovers", self._leftovers)
+            workspace, id = data.get("guild_id") or "@me", data.get("channel_id")
+            if event["t"] not in HEARD or not await self._introduced(workspace):
                 continue
-            await self._introduce(data.get("guild_id"))
-            id = data.get("channel_id")
             if id and id not in described:
                 described[id] = event["channel"] = await self._described(id)
+                await self._meet(workspace, described[id])
             events.append({k: event[k] for k in ("op", "t", "s", "d", "channel") if event.get(k) is not None})
         told = await self._told(events) if events else []
         for event, result in zip(events, told):
-            if event["t"] == "MESSAGE_CREATE" and result.get("message"):
-                data = event["d"]
+            data, stored = event["d"], result.get("message")
+            if event["t"] == "MESSAGE_CREATE" and stored and _time(stored) > time.time() - FRESH and not self._own(data):
                 if await outcome(self._when(data)) if self._when else self._asks(data):
-                    self._begin(result["channel"], result["message"])
+                    self._begin(Question(result["workspace"], result["channel"], stored))
+
+    def _own(self, data: Dict[str, Any]) -> bool:
+        return bool(data["author"]["id"] == str(self.client.user.id))
+
+    async def _meet(self, workspace: str, channel: Dict[str, Any]) -> None:
+        """Tells of a channel, once, that nobody listened before this process. A public thread is in its channel."""
+        id = channel["parent_id"] if channel.get("type") in PUBLIC_THREADS else channel["id"]
+        if id not in self._met:
+            self._met.add(id)
+            await self._away(workspace, id)
 
     async def _told(self, events: List[Dict[str, Any]]) -> List[Any]:
         """Tells events. Discord does not send them again: while the sidecar is away they wait here."""
@@ -142,22 +163,17 @@ class Discord(Part):
             self._channels[id] = await self._call("GET", "/channels/{channel_id}", id)
         return self._channels[id]
 
-    async def _introduce(self, guild: Optional[str]) -> None:
-        """Tells once for each server who the bot is there."""
-        workspace = guild or "@me"
-        if workspace not in self._named:
+    async def _introduced(self, workspace: str) -> bool:
+        """Tells once for each server who the bot is there. A server that the key does not reach is not heard."""
+        if workspace not in self._agent:
             user = self.client.user
             try:
                 await self.earshot.api.put_agent(str(user.id), {"name": user.display_name, "workspace": workspace})
-            except NotFound as error:  # the key does not reach it
+                self._agent[workspace] = True
+            except (NotFound, Forbidden) as error:
+                self._agent[workspace] = False
                 await self._failed(error)
-            self._named.add(workspace)
-
-    async def _start(self) -> None:
-        try:
-            await self._unfinished()
-        except Exception as error:
-            await self._failed(error)
+        return self._agent[workspace]
 
     def _asks(self, data: Dict[str, Any]) -> bool:
         """Whether a message is a question: a mention of the bot or its role, or what is said to it directly."""
@@ -178,15 +194,16 @@ class Discord(Part):
 
     # How it answers.
 
-    async def _reply(self, channel: str, message: Any) -> None:
-        anchor, thread = message["id"], message.get("thread")
-        where = thread if thread and thread != anchor else channel
+    async def _reply(self, question: Question, message: Any, claimed: Event) -> None:
+        anchor = question.anchor
+        where = _channel_of(question.channel, message)
 
         async def post(text: str, key: str) -> List[str]:
             ids: List[str] = []
-            for n, part in enumerate(_parts(text)):
+            for n, part in enumerate(split(text, LENGTH)):
                 body: Dict[str, Any] = {"content": part, "flags": QUIET, "allowed_mentions": {"parse": []}}
-                body.update(nonce=key if n == 0 else f"{key[:-1]}{n}", enforce_nonce=True)
+                if key:
+                    body.update(nonce=key if n == 0 else f"{key[:-1]}{n}", enforce_nonce=True)
                 if n == 0:
                     body["message_reference"] = {"message_id": anchor, "fail_if_not_exists": False}
                 ids.append((await self._call("POST", "/channels/{channel_id}/messages", where, json=body))["id"])
@@ -197,7 +214,7 @@ class Discord(Part):
             args = {"params": {"after": anchor, "limit": PAGE}}
             for m in reversed(await self._call("GET", "/channels/{channel_id}/messages", where, **args)):
                 to = (m.get("message_reference") or {}).get("message_id")
-                if to == anchor and m["author"]["id"] == str(self.client.user.id):
+                if to == anchor and self._own(m):
                     return {"id": m["id"], "text": m["content"]}
             return None
 
@@ -208,54 +225,52 @@ class Discord(Part):
                     return bytes(await attachment.read())
             return None
 
-        async def fill(turn: Any) -> None:
-            await self._fill(channel, thread)
+        def link(row: wire.LedgerRow) -> str:
+            at = where if row["section"] in ("thread", "anchor") else question.channel
+            return f"https://discord.com/channels/{question.workspace}/{at}/{row['id']}"
 
-        await self._answer(channel, message, post, find, fill=fill, file=file)
-
-    def _link(self, channel: str, message: Any) -> Optional[str]:
-        thread = message.get("thread")
-        where = thread if thread and thread != message["id"] else channel
-        guild = self._channels.get(channel, {}).get("guild_id", "@me")
-        return f"https://discord.com/channels/{guild}/{where}/{message['id']}"
+        await self._answer(question, message, claimed, post, find, file=file, link=link)
 
     # What was said before.
 
-    async def history(
-        self, channel: str, *, oldest: Optional[str] = None, latest: Optional[str] = None
-    ) -> AsyncIterator[Dict[str, Any]]:
-        """Pages of the history of a channel or a thread for Earshot.backfill, the newest first; between two
-        times, RFC 3339."""
-        since, before = _snowflake(oldest, 0), _snowflake(latest, 1)
+    async def backfill(self, channel: str, *, workspace: str, seconds: Optional[float] = None) -> None:
+        """Reads what is missing of a channel or thread, of a server (of direct messages "@me"); see Earshot.backfill."""
         at = await self._described(channel)
-        while True:
+        thread = channel if at.get("type") in PUBLIC_THREADS else None
+        await self._backfill(Question(workspace, at["parent_id"] if thread else channel, ""), thread, seconds)
+
+    async def _backfill(self, question: Question, thread: Optional[str], seconds: Optional[float]) -> None:
+        place = {"workspace": question.workspace, "platform": "discord"}
+
+        def fetch(missing: wire.CoverageEntry) -> Any:
+            return self._history(thread or question.channel, missing)
+
+        await self.earshot.backfill(question.channel, fetch=fetch, thread=thread, seconds=seconds, **place)
+
+    async def _history(self, channel: str, missing: wire.CoverageEntry) -> AsyncIterator[Dict[str, Any]]:
+        """The history of a channel or a thread, the newest first."""
+        since, before = _snowflake(missing.get("from"), 0), _snowflake(missing.get("to"), 1)
+        at = await self._described(channel)
+        for _ in range(self._most):
             asked: Dict[str, Any] = {"limit": PAGE, **({"before": before} if before else {})}
             page = await self._call("GET", "/channels/{channel_id}/messages", channel, params=asked)
-            yield {"platform": "discord", "channel": at, "page": page, **asked}
+            yield {"platform": "discord", "channel": at, "thread": None, "page": page, **asked}
             if len(page) < PAGE or (since and int(page[-1]["id"]) < int(since)):
                 return
             before = page[-1]["id"]
 
-    async def replies(self, channel: str, thread: str) -> AsyncIterator[Dict[str, Any]]:
-        """Pages of a thread for Earshot.backfill, the newest first."""
-        async for page in self.history(thread):
-            yield dict(page, thread=None)  # its channel says it
+
+def _channel_of(channel: str, message: Any) -> str:
+    """Where a message stands on Discord, for which a thread is a channel."""
+    thread = message.get("thread")
+    return str(thread) if thread and thread != message["id"] else channel
 
 
-def _parts(text: str) -> List[str]:
-    """A text in messages that Discord takes, broken between lines or words."""
-    parts = []
-    while len(text) > LENGTH:
-        cut = max(text.rfind("\n", 1, LENGTH), 0) or max(text.rfind(" ", 1, LENGTH), 0) or LENGTH
-        parts.append(text[:cut])
-        text = text[cut:].lstrip()
-    return [*parts, text]
+def _time(id: str) -> float:
+    """When a message was posted, in seconds."""
+    return ((int(id) >> 22) + EPOCH) / 1000
 
 
 def _snowflake(time: Optional[str], after: int) -> Optional[str]:
     """The first id that Discord may give at a time, or so many milliseconds after."""
-    if not time:
-        return None
-    whole, _, fraction = time.rstrip("Z").partition(".")
-    seconds = datetime.strptime(whole, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
-    return str((int(seconds) * 1000 + int(fraction.ljust(3, "0")[:3] or 0) - EPOCH + after) << 22)
+    return str((micros(time) // 1000 - EPOCH + after) << 22) if time else None

@@ -9,19 +9,23 @@ It is written against Bolt's documented interface: App.use, App.event and the me
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta, timezone
+import time
+import urllib.parse
 from typing import Any, Iterator, Callable, Dict, Iterable, List, Optional
 
+from . import _generated as wire
 from ._errors import EarshotError
+from ._shapes import split
 from ._client import Earshot
-from ._part import Ask, Part
-from ._world import Job, download, outcome
+from ._part import FRESH, Ask, Part, Question, micros
+from ._world import Event, Job, download, outcome
 
-PAGE = 100  # messages
-HISTORY = 40  # calls a minute and method; Slack allows apps of one's own workspace 50
-OTHERS = 40
+TIERS = {"internal": (40, 200), "distributed": (1, 15)}  # calls a minute and messages of a page, of history
+OTHERS = 40  # calls a minute of other methods
+LENGTH = 12000  # characters of Markdown in a post
 SAID = (None, "file_share", "thread_broadcast", "me_message")  # subtypes of what people say
 MOST = 20 << 20  # bytes of a file that the sidecar takes
+APOLOGY = "Sorry, I could not answer that."
 
 
 class Slack(Part):
@@ -29,9 +33,11 @@ class Slack(Part):
 
     platform = "slack"
 
-    def __init__(self, earshot: Earshot, app: Any) -> None:
+    def __init__(self, earshot: Earshot, app: Any, *, tier: str = "internal", pages: int = 10) -> None:
         super().__init__(earshot)
         self.app = app
+        self._rate, self._page = TIERS[tier]
+        self._most = pages
         self._me: Dict[str, Any] = {}
         self._starting: Optional[Job] = None
 
@@ -41,15 +47,19 @@ class Slack(Part):
         *,
         when: Optional[Callable[[Dict[str, Any]], Any]] = None,
         on_error: Optional[Callable[[Exception], Any]] = None,
+        apology: str = APOLOGY,
+        patience: float = 3.0,
         **options: Any,
     ) -> Slack:
         """Answers who asks with what ask returns of a turn. Call it behind the app's own listeners.
 
         when is asked of each event whether it is a question; by default those are that mention the
-        bot, or are said to it directly. on_error is told what fails; by default it is logged. options
-        are those of Earshot.answer: instructions, policy, budget, tries, hold and so on.
+        bot, or are said to it directly. on_error is told what fails; by default it is logged. apology
+        is what the asker is told if ask fails; "" for nothing. patience is for how many seconds an
+        answer waits for history that is missing. options are those of Earshot.answer: instructions,
+        policy, budget, tries, hold and so on.
         """
-        self._answers(ask, when, on_error, options)
+        self._answers(ask, when, on_error, apology, patience, options)
 
         def hear(body: Dict[str, Any], next: Callable[[], Any]) -> None:
             self._heard(body)
@@ -60,7 +70,6 @@ class Slack(Part):
 
         self.app.use(hear)
         self.app.event(re.compile(""))(acknowledge)
-        self.earshot.permalink = self._link
         try:
             self._starting = Job("earshot start", self._start)
         except RuntimeError:
@@ -73,7 +82,7 @@ class Slack(Part):
         self._me = _data(self.app.client.auth_test())
         agent = {"name": self._me["user"], "workspace": self._me["team_id"]}
         self.earshot.api.put_agent(self._me["user_id"], agent)  # type: ignore[arg-type,unused-ignore]
-        self._unfinished()
+        Job("earshot leftovers", self._leftovers)
 
     def started(self) -> None:
         """Waits until the bot knows who it is; an asynchronous program may it at its start."""
@@ -91,17 +100,21 @@ class Slack(Part):
         if not isinstance(event, dict):
             return  # a button, a command
         self.started()
+        channel, ts = event.get("channel") or (event.get("item") or {}).get("channel"), event.get("ts")
+        if isinstance(channel, str) and channel not in self._met:
+            self._away(self._me["team_id"], channel)
         self.earshot.raw("slack", body)
-        channel, ts = event.get("channel"), event.get("ts")
         if event.get("type") not in ("message", "app_mention") or not isinstance(channel, str) or not ts:
             return
         self._names(channel, [event])
+        if float(ts) < time.time() - FRESH or event.get("user") == self._me["user_id"]:
+            return
         if outcome(self._when(event)) if self._when else self._asks(event):
-            self._begin(channel, ts)
+            self._asked(Question(self._me["team_id"], channel, ts))
 
     def _asks(self, event: Dict[str, Any]) -> bool:
         """Whether an event is a question: a mention of the bot, or what is said to it directly."""
-        if event.get("bot_id") or event.get("edited") or event.get("user") in (None, self._me["user_id"]):
+        if event.get("bot_id") or event.get("edited") or not event.get("user"):
             return False
         said = event.get("channel_type") == "im" and event.get("subtype") in SAID
         return event["type"] == "app_mention" or said
@@ -112,7 +125,7 @@ class Slack(Part):
         for m in messages:
             ids += [m.get("user") or "", *re.findall(r"<@([UW]\w+)", m.get("text") or "")]
         people = []
-        for id in dict.fromkeys(i for i in ids if i and i not in self._named):
+        for id in dict.fromkeys(i for i in ids if i and i not in self._met):
             user = self._known(id, "users_info", user=id).get("user")
             if user:
                 profile = user.get("profile", {})
@@ -121,7 +134,7 @@ class Slack(Part):
         if people:
             authors = {"workspace": self._me["team_id"], "platform": "slack", "authors": people}
             self.earshot.api.put_authors(authors)  # type: ignore[arg-type,unused-ignore]
-        if channel not in self._named:
+        if channel not in self._met:
             found = self._known(channel, "conversations_info", channel=channel).get("channel") or {}
             about = {"name": found.get("name"), "topic": (found.get("topic") or {}).get("value")}
             body = dict({k: v for k, v in about.items() if v}, workspace=self._me["team_id"], platform="slack")
@@ -129,7 +142,7 @@ class Slack(Part):
                 self.earshot.api.put_channel(channel, body)  # type: ignore[arg-type,unused-ignore]
 
     def _known(self, id: str, method: str, **args: Any) -> Dict[str, Any]:
-        self._named.add(id)
+        self._met.add(id)
         try:
             return _data(self._call(method, **args))
         except EarshotError:
@@ -139,39 +152,44 @@ class Slack(Part):
             return {}
 
     def _call(self, method: str, **args: Any) -> Any:
-        history = method in ("conversations_history", "conversations_replies")
-        return self._paced(method, getattr(self.app.client, method), HISTORY if history else OTHERS, **args)
+        return self._paced(method, getattr(self.app.client, method), OTHERS, **args)
 
     # How it answers.
 
-    def _reply(self, channel: str, message: Any) -> None:
+    def _reply(self, question: Question, message: Any, claimed: Event) -> None:
         self.started()
-        direct = channel.startswith("D") and not message.get("thread")
-        thread = None if direct else message.get("thread") or message["id"]
-        where = {"channel": channel} if direct else {"channel": channel, "thread_ts": thread}
+        channel, anchor = question.channel, question.anchor
+        thread = message.get("thread") or (None if channel.startswith("D") else anchor)
+        where = {"channel": channel, **({"thread_ts": thread} if thread else {})}
 
-        def post(text: str, key: str) -> str:
+        def post(text: str, key: str) -> List[str]:
             metadata = {"event_type": "earshot_reply", "event_payload": {"key": key}}
-            return str(self._call("chat_postMessage", text=text, metadata=metadata, **where)["ts"])
+            said = {"unfurl_links": False, "unfurl_media": False, "metadata": metadata, **where}
+            ids: List[str] = []
+            for part in split(text, LENGTH):
+                ids.append(str(self._call("chat_postMessage", markdown_text=part, **said)["ts"]))
+            return ids
 
-        def find(key: str) -> Optional[Dict[str, str]]:
-            for page in self._pages(channel, thread, {"oldest": message["id"], "include_all_metadata": True}):
-                for m in page["messages"]:
-                    if m.get("metadata", {}).get("event_payload", {}).get("key") == key:
-                        return {"id": m["ts"], "text": m["text"]}
-            return None
+        def find(key: str) -> Optional[Dict[str, Any]]:
+            found = []
+            for page in self._pages(channel, thread, {"oldest": anchor, "include_all_metadata": True}):
+                found += [m for m in page["messages"] if (m.get("metadata") or {}).get("event_payload", {}).get("key") == key]
+            found.sort(key=lambda m: str(m["ts"]))
+            return {"id": [m["ts"] for m in found], "text": "\n".join(m["text"] for m in found)} if found else None
 
-        def fill(turn: Any) -> None:
-            self._fill(channel, message.get("thread"))
+        def link(row: wire.LedgerRow) -> str:
+            url = f"{self._me['url']}archives/{channel}/p{row['id'].replace('.', '')}"
+            beside = thread and row["id"] > thread and row["section"] in ("thread", "delta", "anchor")
+            return f"{url}?thread_ts={thread}&cid={channel}" if beside else url
 
-        self._answer(channel, message, post, find, fill=fill, file=self._file)
+        self._answer(question, message, claimed, post, find, file=self._file, link=link)
 
     def _file(self, id: str) -> Optional[bytes]:
         """A file's content, with the bot's token. None where it cannot be had."""
         try:
             file = _data(self._call("files_info", file=id))["file"]
             url = file.get("url_private_download") or file.get("url_private")
-            if not url or file.get("size", 0) > MOST or file.get("mode") == "external":
+            if not url or file.get("size", 0) > MOST or not self._ours(url):
                 return None
             kind, data = download(url, {"Authorization": "Bearer " + self.app.client.token}, 30.0)
         except Exception as error:
@@ -179,43 +197,62 @@ class Slack(Part):
             return None
         return None if kind == "text/html" and file.get("mimetype") != "text/html" else data  # a page to log in
 
-    def _link(self, channel: str, message: Any) -> Optional[str]:
-        if not self._me or not re.fullmatch(r"\d+\.\d+", message["id"]):
-            return None
-        link = f"{self._me['url']}archives/{channel}/p{message['id'].replace('.', '')}"
-        thread = message.get("thread")
-        return f"{link}?thread_ts={thread}&cid={channel}" if thread and thread != message["id"] else link
+    def _ours(self, url: str) -> bool:
+        """Whether a file lies at Slack, or where its API is: nobody else is given the token."""
+        at, api = urllib.parse.urlsplit(url), urllib.parse.urlsplit(self.app.client.base_url)
+        slack = at.scheme == "https" and f".{at.hostname}".endswith(".slack.com")
+        return slack or (at.scheme, at.netloc) == (api.scheme, api.netloc)
 
     # What was said before.
 
-    def history(
-        self, channel: str, *, oldest: Optional[str] = None, latest: Optional[str] = None
-    ) -> Iterator[Dict[str, Any]]:
-        """Pages of a channel's history for Earshot.backfill, the newest first; between two times, RFC 3339."""
-        since, before = _ts(oldest, -1), _ts(latest, 1)
-        while True:
+    def backfill(self, channel: str, *, thread: Optional[str] = None, seconds: Optional[float] = None) -> None:
+        """Reads what is missing of a channel's own history, or of a thread's, within Slack's rate; see
+        Earshot.backfill."""
+        self.started()
+        self._backfill(Question(self._me["team_id"], channel, ""), thread, seconds)
+
+    def _backfill(self, question: Question, thread: Optional[str], seconds: Optional[float]) -> None:
+        channel = question.channel
+        place = {"workspace": question.workspace, "platform": "slack"}
+
+        def fetch(missing: wire.CoverageEntry) -> Any:
+            return self._replies(channel, thread, missing) if thread else self._history(channel, missing)
+
+        self.earshot.backfill(channel, fetch=fetch, thread=thread, seconds=seconds, **place)
+
+    def _history(self, channel: str, missing: wire.CoverageEntry) -> Iterator[Dict[str, Any]]:
+        """A channel's own history, the newest first."""
+        since, before = _ts(missing.get("from"), -1), _ts(missing.get("to"), 1)
+        for _ in range(self._most):
             asked = {k: v for k, v in (("oldest", since), ("latest", before)) if v}
-            page = _data(self._call("conversations_history", channel=channel, limit=PAGE, **asked))
-            self._names(channel, page["messages"])
+            page = self._history_page("conversations_history", channel=channel, **asked)
             yield {"platform": "slack", "page": page, **asked}
             if not page.get("has_more") or not page["messages"]:
                 return
             before = page["messages"][-1]["ts"]
 
-    def replies(self, channel: str, thread: str) -> Iterator[Dict[str, Any]]:
-        """Pages of a thread for Earshot.backfill, the oldest first."""
-        asked: Dict[str, Any] = {}
-        for page in self._pages(channel, thread, {}):
-            self._names(channel, page["messages"])
+    def _replies(self, channel: str, thread: str, missing: wire.CoverageEntry) -> Iterator[Dict[str, Any]]:
+        """A thread, which Slack tells from its beginning."""
+        since, before = _ts(missing.get("from"), -1), _ts(missing.get("to"), 1)
+        while True:
+            asked = {k: v for k, v in (("oldest", since), ("latest", before)) if v}
+            page = self._history_page("conversations_replies", channel=channel, ts=thread, **asked)
             yield {"platform": "slack", "page": page, **asked}
-            asked = {"oldest": page["messages"][-1]["ts"]} if page["messages"] else asked
+            last = page["messages"][-1]["ts"] if page["messages"] else since
+            if not page.get("has_more") or last == since:
+                return
+            since = last
 
-    def _pages(
-        self, channel: str, thread: Optional[str], args: Dict[str, Any]
-    ) -> Iterator[Dict[str, Any]]:
-        """The pages of a thread, or of a channel, as Slack answers them."""
+    def _history_page(self, method: str, channel: str, **args: Any) -> Dict[str, Any]:
+        call = getattr(self.app.client, method)
+        page = _data(self._paced(method, call, self._rate, channel=channel, limit=self._page, **args))
+        self._names(channel, page["messages"])
+        return page
+
+    def _pages(self, channel: str, thread: Optional[str], args: Dict[str, Any]) -> Iterator[Dict[str, Any]]:
+        """The pages of a thread, or of a channel, in which a post is looked for."""
         method = "conversations_replies" if thread else "conversations_history"
-        args = dict(args, channel=channel, limit=PAGE, **({"ts": thread} if thread else {}))
+        args = {**args, "channel": channel, "limit": self._page, **({"ts": thread} if thread else {})}
         while True:
             page = _data(self._call(method, **args))
             yield page
@@ -232,10 +269,8 @@ def _data(answer: Any) -> Dict[str, Any]:
 
 
 def _ts(time: Optional[str], beside: int) -> Optional[str]:
-    """A time as Slack writes it, so many microseconds beside it: Slack leaves out both ends."""
+    """A time as Slack writes it, so many microseconds beside it: Slack leaves out both ends of a range."""
     if not time:
         return None
-    whole, _, fraction = time.rstrip("Z").partition(".")
-    at = datetime.strptime(whole, "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc)
-    at += timedelta(microseconds=int(fraction.ljust(6, "0")[:6] or 0) + beside)
-    return f"{int(at.timestamp())}.{at.microsecond:06}"
+    at = micros(time) + beside
+    return f"{at // 1000000}.{at % 1000000:06}"

@@ -165,6 +165,5 @@ class AsyncClaimTest(unittest.IsolatedAsyncioTestCase):
         async def pages():
             yield {"messages": [said(0, "Ann", "earlier")]}
 
-        told = await self.earshot.backfill(self.channel, fetch=pages())
-        self.assertEqual(told["missing"], [])
+        await self.earshot.backfill(self.channel, fetch=pages())
         self.assertIn("earlier", (await self.earshot.context(self.channel, "2")).prompt)

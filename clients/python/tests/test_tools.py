@@ -2,13 +2,13 @@
 
 import os
 import sys
+import threading
 import types
 import unittest
 from types import SimpleNamespace
 from unittest import mock
 
-import earshot
-from earshot import Earshot
+from earshot import Earshot, _shapes
 
 from .test_story import PIXEL, said
 
@@ -157,35 +157,71 @@ class ToolsTest(unittest.TestCase):
         self.earshot.turn(self.channel, "2").abort()  # it is free
 
     def test_sources_are_what_the_prompt_shows(self):
-        self.earshot.permalink = lambda channel, message: f"https://chat/{channel}/{message['id']}" if message["id"] == "1" else None
-        context = self.earshot.context(self.channel, "2")
-        sources = context.sources()
-        self.assertEqual([s["id"] for s in sources], ["1", "2"])
-        self.assertEqual((sources[0]["author"]["name"], sources[0]["text"]), ("Ann", "staging is down"))
-        self.assertEqual((sources[0]["link"], "link" in sources[1]), (f"https://chat/{self.channel}/1", False))
+        context = self.earshot.context(self.channel, "2", link=lambda row: "https://chat/1" if row["id"] == "1" else None)
+        self.assertEqual([s["id"] for s in context.sources], ["1", "2"])
+        self.assertEqual([s.get("link") for s in context.sources], ["https://chat/1", None])
 
-    def test_what_is_missing_is_filled_before_an_answer(self):
+    def test_what_is_missing_is_read_before_an_answer(self):
         older = {"id": "0", "time": "2026-03-01T09:00:00Z", "author": {"id": "ann"}, "text": "we deploy at night"}
-        filled, asked = [], []
+        missing, gaps, asked = [], [], []
 
-        def fill(turn):
-            filled.append(turn.missing)
-            told = self.earshot.backfill(self.channel, fetch=iter([{"messages": [older]}]), seconds=60)
-            self.assertEqual((told["new"], told["missing"]), (1, []))
+        def fetch(gap):
+            gaps.append(gap["to"])
+            yield {"messages": [older], "to": gap["to"], "whole": True}
+
+        def backfill(turn):
+            missing.append(turn.missing)
+            self.earshot.backfill(self.channel, fetch=fetch, seconds=60)
 
         def ask(turn):
             asked.append(turn)
             return "Since nine."
 
-        self.assertEqual(self.earshot.answer(self.channel, "2", ask, fill=fill), "Since nine.")
-        self.assertRegex(filled[0][0], "history before .* could not be loaded")
+        self.assertEqual(self.earshot.answer(self.channel, "2", ask, backfill=backfill), "Since nine.")
+        self.assertRegex(missing[0][0], "history before .* could not be loaded")
         self.assertIn("we deploy at night", asked[0].prompt)
-        self.assertEqual((asked[0].missing, len(filled)), ([], 1))
+        self.assertEqual((asked[0].missing, len(missing), len(gaps)), ([], 1, 1))
 
-    def test_a_backfill_ends_with_its_time(self):
+    def test_history_that_cannot_be_read_is_missing(self):
+        claimed, asked = [], []
+
+        def ask(turn):
+            asked.append(turn)
+            return "Since nine."
+
+        self.earshot.answer(self.channel, "2", ask, claimed=claimed.append, backfill=lambda turn: False)
+        self.assertEqual([t.id for t in claimed], [t.id for t in asked])
+        self.assertEqual(len(asked[0].missing), 1)
+
+    def test_a_backfill_goes_on_in_the_background(self):
+        more, done = threading.Event(), threading.Event()
+
         def pages():
             yield {"messages": [said(0, "Ann", "earlier")]}
-            self.fail("its time is over")
+            more.wait()
+            yield {"messages": [], "to": said(0, "", "")["time"], "whole": True}
+            done.set()
 
-        told = self.earshot.backfill(self.channel, fetch=pages(), seconds=0)
-        self.assertEqual(len(told["missing"]), 1)
+        self.earshot.backfill(self.channel, fetch=pages(), seconds=0.1)
+        more.set()  # which did not come before
+        self.earshot.backfill(self.channel, fetch=self.fail)  # waits for the one under way
+        self.assertTrue(done.is_set())
+
+    def test_tools_of_ones_own_go_beside(self):
+        clock = {"name": "clock", "description": "The time.", "input_schema": {"type": "object"}, "call": lambda args: {"now": args["zone"]}}
+        model = Scripted(chosen(("a", "clock", '{"zone": "UTC"}'), ("b", "clock", "?")), chosen(text="Nine."))
+        with self.earshot.turn(self.channel, "2") as turn:
+            self.assertEqual(turn.run(model, tools=[clock]), "Nine.")
+        self.assertEqual([t["function"]["name"] for t in model.asked[0]["tools"]], [*NAMES, "clock"])
+        self.assertEqual(model.asked[1]["messages"][-2]["content"], '{"now": "UTC"}')
+        self.assertIn("no JSON object", model.asked[1]["messages"][-1]["content"])
+
+
+class ShapesTest(unittest.TestCase):
+    def test_long_texts_are_split(self):
+        text = "one two\n\n" + "three " * 20 + "\n```py\n" + "x = 1\n" * 20 + "```\nend"
+        parts = _shapes.split(text, 100)
+        self.assertTrue(all(len(p) <= 100 and p.count("```") % 2 == 0 for p in parts), parts)
+        self.assertEqual(" ".join(parts).replace("```py", "").replace("```", "").split(), text.replace("```py", "").replace("```", "").split())
+        self.assertEqual(_shapes.split("x" * 250, 100), ["x" * 96, "x" * 96, "x" * 58])
+        self.assertEqual(_shapes.split("short", 100), ["short"])

@@ -36,6 +36,15 @@ async def each(pages: Any) -> AsyncIterator[Any]:
             yield page
 
 
+async def until(event: Event, seconds: float) -> bool:
+    """Waits for an event, at most for a time, and says whether it came."""
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except asyncio.TimeoutError:
+        pass
+    return event.is_set()
+
+
 class Job:
     """Work in the background, in the running event loop."""
 
@@ -74,6 +83,7 @@ class Connections:
         self._client = httpx.AsyncClient(
             timeout=timeout,
             trust_env=False,
+            verify=at.https,  # else certificates would be loaded for nothing
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=IDLE),
         )
 

@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import inspect
 import json
+import os
 import threading
 import time
 import urllib.error
@@ -19,7 +20,7 @@ class WebClient:
     """slack_sdk's client: a method of the Web API is one of its own, with _ for the first dot."""
 
     def __init__(self, token):
-        self.token = token
+        self.token, self.base_url = token, os.environ["SLACK_API_URL"]
 
     def __getattr__(self, name):
         def call(**args):

@@ -1,6 +1,7 @@
 """The asynchronous half of the double, on aiohttp, as Bolt's is."""
 
 import asyncio
+import os
 
 import aiohttp
 
@@ -10,7 +11,7 @@ from .sdk import checked, url_of
 
 class AsyncWebClient:
     def __init__(self, token):
-        self.token = token
+        self.token, self.base_url = token, os.environ["SLACK_API_URL"]
 
     def __getattr__(self, name):
         async def call(**args):
