@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -260,6 +261,7 @@ func (p *partPlay) run(t *testing.T) {
 	five := p.held(t, "@bot question 5, before you die")
 	kill()
 	p.model.release()
+	p.say("runner 4 took over", "") // while nobody listens
 	p.start(t)
 	p.wait(t, "an answer of the next process", func() bool { return len(p.replies(five)) == 1 })
 
@@ -286,6 +288,7 @@ func (p *partPlay) run(t *testing.T) {
 		t.Errorf("the sources are %s, want %s among them", got, want)
 	}
 	p.asked(t, "question 9, what is on it?", `"image_url"`)
+	p.asked(t, "question 9, what is on it?", "runner 4 took over")
 	p.asked(t, "question 10, who has the keys?", "Bob has them")
 	p.used(t, 9, 7) // one asked no model, and of one whose post was found nobody knows any more
 }
@@ -371,6 +374,52 @@ func (p *partPlay) get(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(raw)
+}
+
+// TestAnAsynchronousBotOnFastAPI asks a bot as somebody would write it several things at once.
+func TestAnAsynchronousBotOnFastAPI(t *testing.T) {
+	t.Parallel()
+	python, car, model := pythonWith(t, "fastapi, httpx, uvicorn"), newSidecar(t), newToolModel(t)
+	paths, err := filepath.Abs(filepath.Join("testdata", "doubles"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := filepath.Abs(filepath.Join(module, "clients", "python"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, err := listener.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = listener.Close()                                                                               // the socket is the bot's
+	cmd := exec.Command(python, "-m", "uvicorn", "chat_bot:app", "--fd", "3", "--app-dir", "testdata") //nolint:gosec // the test's own
+	cmd.ExtraFiles = []*os.File{socket}
+	cmd.Env = append(os.Environ(), "EARSHOT_URL="+car.url, "EARSHOT_KEY="+car.key(t, "--name", "bot", "--workspace", "T1"), "OPENAI_BASE_URL="+model.url,
+		"PYTHONPATH="+client+":"+paths, "PYTHONDONTWRITEBYTECODE=1")
+	start(t, cmd)
+	var asks sync.WaitGroup
+	for n := range 8 {
+		asks.Go(func() {
+			body := fmt.Sprintf(`{"time":"2026-03-02T09:0%d:00Z","text":"<@BOT> question %d, please"}`, n, n)
+			url := fmt.Sprintf("http://%s/rooms/r%d/messages/%d", listener.Addr(), n/2, n)
+			response, err := http.Post(url, "application/json", strings.NewReader(body)) //nolint:gosec,noctx // the test's own
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer response.Body.Close() //nolint:errcheck // read to its end
+			got, err := io.ReadAll(response.Body)
+			if want := fmt.Sprintf(`{"answer":"answer to question %d"}`, n); err != nil || string(got) != want {
+				t.Errorf("%v: %s, want %s", err, got, want)
+			}
+		})
+	}
+	asks.Wait()
 }
 
 // A slackScene is a fake Slack that delivers events over HTTP.

@@ -48,7 +48,8 @@ class Part:
         self._since = 0  # when it began to listen, in microseconds
         self._busy: Dict[Question, Event] = {}  # questions under way, and whether they are claimed
         self._read: Dict[Any, float] = {}  # when history was read, by place
-        self._met: Set[str] = set()  # channels and people
+        self._listening: Set[Any] = set()  # channels that are listened to
+        self._met: Set[str] = set()  # channels and people whose names are told
         self._calls: Dict[str, Deque[float]] = {}  # when a method was called within the last minute
 
     def _answers(
@@ -94,6 +95,7 @@ class Part:
 
     def _question(self, question: Question, claimed: Event) -> None:
         try:
+            self._listens(question.workspace, question.channel)
             stored = self.earshot.api.get_message(
                 question.channel, question.anchor, platform=self.platform, workspace=question.workspace
             )
@@ -162,21 +164,25 @@ class Part:
         self._read = {at: when for at, when in self._read.items() if when > now - AGAIN}
         if place in self._read:
             return False
-        self._read[place] = now
         try:
             for part in [thread, None] if thread else [None]:
                 left = max(0.0, now + self._patience - time.monotonic())
                 self._backfill(question, part, left)
         except Exception as error:
             self._failed(error)  # the prompt says what is missing
+        self._read[place] = now
         return True
 
     def _backfill(self, question: Question, thread: Optional[str], seconds: float) -> None:
         """Reads what is missing of a thread, or of a channel, by Earshot.backfill."""
         raise NotImplementedError
 
-    def _away(self, workspace: str, channel: str) -> None:
-        """Tells of a channel, before its first event, that nobody listened since its newest stored message."""
+    def _listens(self, workspace: str, channel: str) -> None:
+        """Tells of a channel, before its first event or answer, that nobody listened since its newest stored
+        message."""
+        if (workspace, channel) in self._listening:
+            return
+        self._listening.add((workspace, channel))
         place = {"workspace": workspace, "platform": self.platform}
         try:
             newest = self.earshot.api.list_messages(channel, limit=1, **place)["messages"]

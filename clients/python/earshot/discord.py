@@ -120,7 +120,8 @@ class Discord(Part):
                 continue
             if id and id not in described:
                 described[id] = event["channel"] = await self._described(id)
-                await self._meet(workspace, described[id])
+                at = described[id]  # a public thread is in its channel
+                await self._listens(workspace, at["parent_id"] if at.get("type") in PUBLIC_THREADS else id)
             events.append({k: event[k] for k in ("op", "t", "s", "d", "channel") if event.get(k) is not None})
         told = await self._told(events) if events else []
         for event, result in zip(events, told):
@@ -131,13 +132,6 @@ class Discord(Part):
 
     def _own(self, data: Dict[str, Any]) -> bool:
         return bool(data["author"]["id"] == str(self.client.user.id))
-
-    async def _meet(self, workspace: str, channel: Dict[str, Any]) -> None:
-        """Tells of a channel, once, that nobody listened before this process. A public thread is in its channel."""
-        id = channel["parent_id"] if channel.get("type") in PUBLIC_THREADS else channel["id"]
-        if id not in self._met:
-            self._met.add(id)
-            await self._away(workspace, id)
 
     async def _told(self, events: List[Dict[str, Any]]) -> List[Any]:
         """Tells events. Discord does not send them again: while the sidecar is away they wait here."""

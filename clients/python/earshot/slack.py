@@ -101,8 +101,8 @@ class Slack(Part):
             return  # a button, a command
         self.started()
         channel, ts = event.get("channel") or (event.get("item") or {}).get("channel"), event.get("ts")
-        if isinstance(channel, str) and channel not in self._met:
-            self._away(self._me["team_id"], channel)
+        if isinstance(channel, str):
+            self._listens(self._me["team_id"], channel)
         self.earshot.raw("slack", body)
         if event.get("type") not in ("message", "app_mention") or not isinstance(channel, str) or not ts:
             return
