@@ -66,7 +66,7 @@ func (a asked) measure(w weights) share {
 	n := 0.0
 	for i, task := range a.tasks {
 		for _, q := range task.Queries {
-			hits := a.indexes[i].search(Query{Text: q.Text, At: q.At, Before: justBefore(q.At), Limit: 50}, w)
+			hits := a.indexes[i].search(Query{Text: q.Text, At: q.At, Before: justBefore(q.At), Limit: 50}, w, &Scratch{})
 			place := map[string]int{}
 			for k, h := range hits {
 				place[string(h.ID)] = k + 1

@@ -8,8 +8,9 @@ func BenchmarkSearch1000000(b *testing.B) {
 	messages := synthetic(1_000_000)
 	x := build(messages)
 	q := Query{Text: "w120 w900 w7000", At: messages[len(messages)-1].Time, Limit: 10}
+	s := new(Scratch)
 	for b.Loop() {
-		if len(x.Search(q)) == 0 {
+		if len(x.SearchIn(q, s)) == 0 {
 			b.Fatal("nothing was found")
 		}
 	}

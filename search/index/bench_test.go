@@ -52,6 +52,7 @@ func BenchmarkAdd100000(b *testing.B) {
 func BenchmarkSearch100000(b *testing.B) {
 	messages := synthetic(100_000)
 	x := build(messages)
+	s := new(Scratch)
 	at := messages[len(messages)-1].Time
 	for _, c := range []struct{ name, text string }{
 		{"one rare word", "w90000"},
@@ -64,7 +65,7 @@ func BenchmarkSearch100000(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if len(x.Search(Query{Text: c.text, At: at})) == 0 {
+				if len(x.SearchIn(Query{Text: c.text, At: at}, s)) == 0 {
 					b.Fatal("nothing was found")
 				}
 			}

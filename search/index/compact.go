@@ -42,7 +42,7 @@ func (x *Index) compact() {
 		}
 		terms = terms[:0]
 		for _, n := range x.numbersOf(&d) {
-			terms = append(terms, x.terms[n].name)
+			terms = append(terms, string(x.words.name(n)))
 		}
 		number := int32(len(y.docs))
 		k := y.known[d.id]
@@ -50,7 +50,7 @@ func (x *Index) compact() {
 		y.known[d.id] = k
 		y.append(d, terms, x.quotes[uint32(i)]...)
 		y.linkReplies(d.id, number)
-		if !d.system {
+		if !d.isSystem() {
 			y.insert(uint32(number), -1)
 		}
 		y.addTime(&y.docs[number])

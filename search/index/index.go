@@ -1,18 +1,19 @@
 package index
 
 import (
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
 )
 
-// An Index holds the terms of one channel's messages in memory, about 380
-// bytes a message. One goroutine at a time may use it, for searches too: a search
-// sorts what was added out of order.
+// An Index holds the terms of one channel's messages in memory, about 340
+// bytes a message. One goroutine at a time may use it; several may search it at once
+// after [Index.Settle], until more is added.
 type Index struct {
-	numbers  map[string]uint32                  // the number of each term
-	terms    []term                             // by number
+	words    dictionary                         // the number of each term
+	postings                                    // of each term
 	docs     []doc                              // in the order of arrival, dead ones included
 	forward  []uint32                           // the numbers of each doc's terms, in the order of its text
 	known    map[earshot.MessageID]knownMessage // every message that was added
@@ -38,31 +39,8 @@ type Index struct {
 	length int64 // terms of all live docs
 	bytes  int64 // what all this holds, estimated
 
-	scratch scratchMemory
+	authorsByName map[string][]int32 // authors by the terms of their names; nil: see nameAuthors
 }
-
-// A term is a search term with its posting list.
-type term struct {
-	name  string
-	posts []posting // one for each doc that has the term, ascending
-	dead  int32     // how many of posts are of dead docs
-	next  uint32    // 1 + the doc of the last post; 0 without posts
-}
-
-// live returns how many live docs have the term.
-func (t *term) live() int { return len(t.posts) - int(t.dead) }
-
-// A posting is a doc's number and, in the lowest tfBits, how often the term
-// occurs in it, up to tfMax.
-type posting uint32
-
-const (
-	tfBits = 6
-	tfMax  = 1<<tfBits - 1
-	// maxDocs is how many docs a post can tell apart: 67 million. Messages that
-	// are added after so many are not indexed.
-	maxDocs = 1 << (32 - tfBits)
-)
 
 // A doc is one revision of a message. It is dead once the message has a newer
 // revision or is deleted.
@@ -75,14 +53,19 @@ type doc struct {
 	replyTo int32  // the reply target that it replies to, or -1
 	target  int32  // the reply target that it is, or -1
 	byline  int32  // or -1 where the author had no name
-	place   uint32 // its index in its timeline
+	place   uint32 // its index in its timeline; inNone of one of the system
 	rank    uint32 // how many live docs have an earlier time
 	from    uint32 // where its terms begin in Index.forward
 	n       uint16 // how many they are: its own, then those of quotes; at most 2*MaxTerms
 	dead    bool
-	system  bool
 	quotes  bool // it has an entry in Index.quotes
 }
+
+// inNone is the place of a doc that is in no timeline.
+const inNone = math.MaxUint32
+
+// isSystem reports whether a doc is a notice of the platform, such as that somebody joined.
+func (d *doc) isSystem() bool { return d.place == inNone }
 
 // A thread is the doc of its root, -1 while that is not known, and the replies.
 type thread struct {
@@ -124,7 +107,9 @@ type knownMessage struct {
 // and slices.
 const (
 	bytesIndex  = 1 << 10
-	bytesTerm   = 104 // and its name twice
+	bytesWord   = 14 // a term; and its name
+	bytesTerm   = 10 // a term's postings
+	bytesOlder  = 32 // that several docs have a term
 	bytesPost   = 5
 	bytesNumber = 5
 	bytesTime   = 9
@@ -138,15 +123,10 @@ const (
 // New returns an empty index.
 func New() *Index {
 	return &Index{
-		numbers:       map[string]uint32{},
-		known:         map[earshot.MessageID]knownMessage{},
-		authors:       map[earshot.AuthorID]int32{},
-		names:         map[string]int32{},
-		bylineOf:      map[namedAuthor]int32{},
-		quotes:        map[uint32][]quote{},
-		threadOf:      map[earshot.MessageID]int32{},
-		replyTargetOf: map[earshot.MessageID]int32{},
-		bytes:         bytesIndex,
+		words:   newDictionary(),
+		known:   map[earshot.MessageID]knownMessage{},
+		authors: map[earshot.AuthorID]int32{},
+		bytes:   bytesIndex,
 	}
 }
 
@@ -156,6 +136,30 @@ func (x *Index) Seq() int64 { return x.seq }
 
 // Bytes estimates what the index holds in memory.
 func (x *Index) Bytes() int64 { return x.bytes }
+
+// Settle makes an index ready for searches by several goroutines at once: it sorts what
+// was added out of order, and gives back room that an index of few messages does not
+// need. [Index.Search] does it where nobody did.
+func (x *Index) Settle() {
+	x.restoreOrder()
+	if len(x.bylines) > fewBylines {
+		x.authorsByName = x.nameAuthors()
+	}
+	if len(x.docs) <= maxClipped {
+		x.clip()
+	}
+}
+
+// maxClipped is how many docs an index has at most that keeps no room for more: they are
+// copied with every change.
+const maxClipped = 256
+
+// clip gives back the room for more.
+func (x *Index) clip() {
+	x.words.clip()
+	x.terms, x.older = clipped(x.terms), clipped(x.older)
+	x.docs, x.forward, x.times, x.main.docs = clipped(x.docs), clipped(x.forward), clipped(x.times), clipped(x.main.docs)
+}
 
 // Len returns how many messages can be found.
 func (x *Index) Len() int { return len(x.docs) - x.dead }
@@ -179,9 +183,12 @@ func (x *Index) Add(t earshot.Terms) {
 		x.remove(uint32(k.doc))
 	}
 	k = knownMessage{doc: -1, seq: t.Seq}
-	if !t.Deleted && len(x.docs) < maxDocs && len(x.forward) < 1<<32-2*MaxTerms {
+	if !t.Deleted && len(x.docs) < maxDocs && len(x.forward) < 1<<32-2*MaxTerms && len(x.words.ends) < maxWords-2*MaxTerms {
 		k.doc = int32(len(x.docs))
-		d := doc{id: id, time: t.Time, author: x.author(t.Author), thread: x.thread(t), replyTo: x.replyTargetNumber(t), system: t.System}
+		d := doc{id: id, time: t.Time, author: x.author(t.Author), thread: x.thread(t), replyTo: x.replyTargetNumber(t)}
+		if t.System {
+			d.place = inNone
+		}
 		d.byline = x.bylineNumber(d.author, t.Name)
 		x.addDoc(d, t, old)
 	} else if old >= 0 {
@@ -204,7 +211,7 @@ func (x *Index) addDoc(d doc, t earshot.Terms, old int32) {
 		terms, quotes := x.quote(own, t.Quoted)
 		x.append(d, terms, quotes...)
 	}
-	if !d.system {
+	if !d.isSystem() {
 		x.insert(uint32(len(x.docs)-1), old)
 	}
 	switch at := &x.docs[len(x.docs)-1]; {
@@ -255,33 +262,22 @@ func (x *Index) append(d doc, terms []string, quotes ...quote) {
 	number := uint32(len(x.docs))
 	d.from = uint32(len(x.forward))
 	for _, name := range terms {
-		n, ok := x.numbers[name]
-		if !ok {
-			name = strings.Clone(name) // name may keep a whole row of the store in memory
-			n = uint32(len(x.terms))
-			x.numbers[name] = n
-			x.terms = append(x.terms, term{name: name})
-			x.bytes += bytesTerm + 2*int64(len(name))
+		n, isNew := x.words.add(name)
+		if isNew {
+			x.bytes += bytesWord + int64(len(name))
 		}
 		x.forward = append(x.forward, n)
-		t := &x.terms[n]
-		if t.next != number+1 { // asked of next: the posts are seldom in the processor's cache
-			t.next = number + 1
-			t.posts = append(t.posts, posting(number)<<tfBits|1)
-			x.bytes += bytesPost
-		} else if last := &t.posts[len(t.posts)-1]; *last&tfMax < tfMax {
-			*last++
-		}
 	}
 	d.n = uint16(uint32(len(x.forward)) - d.from)
 	x.length += int64(d.n)
 	x.bytes += bytesNumber * int64(d.n)
 	if len(quotes) > 0 {
 		d.quotes = true
-		x.quotes[number] = quotes
+		put(&x.quotes, number, quotes)
 		x.bytes += bytesQuotes + bytesQuote*int64(len(quotes))
 	}
 	x.docs = append(x.docs, d)
+	x.post()
 	x.count(&d, 1)
 	if d.replyTo >= 0 {
 		x.addReply(number, d.replyTo)
@@ -295,9 +291,8 @@ func (x *Index) remove(number uint32) {
 	x.dead++
 	x.length -= int64(d.n)
 	x.count(d, -1)
-	numbers := slices.Sorted(slices.Values(x.numbersOf(d)))
-	for _, n := range slices.Compact(numbers) {
-		x.terms[n].dead++
+	if x.posted() {
+		x.countDead(d)
 	}
 }
 
@@ -325,7 +320,7 @@ func (x *Index) bylineNumber(author int32, name string) int32 {
 	n, ok := x.bylineOf[namedAuthor{author, name}]
 	if !ok {
 		n = int32(len(x.bylines))
-		x.bylineOf[namedAuthor{author, strings.Clone(name)}] = n
+		put(&x.bylineOf, namedAuthor{author, strings.Clone(name)}, n)
 		x.bylines = append(x.bylines, 0)
 		x.bytes += bytesName + int64(len(name))
 	}
@@ -341,7 +336,7 @@ func (x *Index) count(d *doc, n int32) {
 	before := x.bylines[d.byline]
 	x.bylines[d.byline] += n
 	if before == 0 || x.bylines[d.byline] == 0 {
-		x.scratch.authorsNamed = nil
+		x.authorsByName = nil
 	}
 }
 
@@ -354,7 +349,7 @@ func (x *Index) name(name string) int32 {
 	n, ok := x.names[name]
 	if !ok {
 		n = int32(len(x.names))
-		x.names[strings.Clone(name)] = n
+		put(&x.names, strings.Clone(name), n)
 		x.bytes += bytesName + int64(len(name))
 	}
 	return n
@@ -369,7 +364,7 @@ func (x *Index) thread(t earshot.Terms) int32 {
 	if !ok {
 		n = int32(len(x.threads))
 		root := earshot.MessageID(strings.Clone(string(t.Thread)))
-		x.threadOf[root] = n
+		put(&x.threadOf, root, n)
 		x.threads = append(x.threads, thread{root: x.docOf(root)})
 		if at := x.threads[n].root; at >= 0 {
 			x.docs[at].rootOf = n
@@ -388,7 +383,7 @@ func (x *Index) replyTargetNumber(t earshot.Terms) int32 {
 	if !ok {
 		n = int32(len(x.replyTargets))
 		id := earshot.MessageID(strings.Clone(string(t.ReplyTo)))
-		x.replyTargetOf[id] = n
+		put(&x.replyTargetOf, id, n)
 		x.replyTargets = append(x.replyTargets, replyTarget{doc: x.docOf(id)})
 		if at := x.replyTargets[n].doc; at >= 0 {
 			x.docs[at].target = n
@@ -396,6 +391,15 @@ func (x *Index) replyTargetNumber(t earshot.Terms) int32 {
 		x.bytes += bytesThread + int64(len(id))
 	}
 	return n
+}
+
+// put sets an entry of a map that is made when it is needed: there are many indexes, and
+// most of them need few of theirs.
+func put[K comparable, V any](m *map[K]V, k K, v V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[k] = v
 }
 
 // docOf returns a message's live doc, or -1.

@@ -35,7 +35,7 @@ func (x *Index) neighbours(number uint32, reach int, yield func(near uint32, ste
 			}
 		}
 	}
-	if !d.system {
+	if !d.isSystem() {
 		x.neighboursInTimeline(d, reach, -1, yield)
 		x.neighboursInTimeline(d, reach, 1, yield)
 	}

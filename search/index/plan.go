@@ -14,29 +14,30 @@ type span struct{ from, to earshot.Time }
 
 // A plan is a query prepared for one index.
 type plan struct {
-	q            Query
-	w            weights
-	words        []queryWord      // the rarest first
-	lookups      []termLookup     // the words in their order, then the synonyms
-	hasTerms     bool             // the text has terms
-	unknown      int              // how many words of the text no message has
-	size         float64          // how many words the text has, stop words aside
-	fade         float64          // how much neighbours' words count, 0 to 1
-	number       bool             // the answer to the query has a number
-	spans        []span           // times that the query names
-	exact        float64          // the weights of all words that are whole, summed
-	namedAuthors map[int32]uint64 // by author: bit i is set if words[i] is in the name
-	pairs        map[uint64]int   // two terms that follow one another, to an index in shares
-	shares       []float64        // each pair's share of the weight of all pairs
-	phrases      [][]uint32       // the terms of each quoted phrase
-	restricted   bool             // only words of authors and names count
-	authors      map[int32]bool   // by number
-	names        map[int32]bool   // by number
-	exclude      map[earshot.MessageID]bool
-	until        int // how many messages there are up to the query's moment
-	keep         int // how many candidates the second pass looks at
-	norms        lengthNorms
-	average      float64 // terms of a message on average
+	q             Query
+	w             weights
+	words         []queryWord      // the rarest first
+	lookups       []termLookup     // the words in their order, then the synonyms
+	hasTerms      bool             // the text has terms
+	unknown       int              // how many words of the text no message has
+	size          float64          // how many words the text has, stop words aside
+	fade          float64          // how much neighbours' words count, 0 to 1
+	number        bool             // the answer to the query has a number
+	spans         []span           // times that the query names
+	exact         float64          // the weights of all words that are whole, summed
+	namedAuthors  map[int32]uint64 // by author: bit i is set if words[i] is in the name
+	pairs         map[uint64]int   // two terms that follow one another, to an index in shares
+	shares        []float64        // each pair's share of the weight of all pairs
+	phrases       [][]uint32       // the terms of each quoted phrase
+	restricted    bool             // only words of authors and names count
+	authors       map[int32]bool   // by number
+	names         map[int32]bool   // by number
+	exclude       []uint32         // docs, ascending
+	until         int              // how many messages there are up to the query's moment
+	keep          int              // how many candidates the second pass looks at
+	norms         lengthNorms
+	authorsByName map[string][]int32
+	average       float64 // terms of a message on average
 }
 
 // plan prepares a query.
@@ -46,7 +47,7 @@ func (x *Index) plan(q Query, w weights) *plan {
 		q.Limit = defaultLimit
 	}
 	q.Text, q.Context = Head(q.Text, maxQuery), Head(q.Context, maxQuery)
-	p := &plan{q: q, w: w, keep: max(minKeep, 4*q.Limit), number: asksNumber(q.Text)}
+	p := &plan{q: q, w: w, keep: max(minKeep, 4*q.Limit), number: asksNumber(q.Text), authorsByName: x.nameAuthors()}
 	p.average = float64(x.length) / float64(max(1, x.Len()))
 	p.norms = normsOf(w, p.average)
 	text, quoted := unquote(q.Text)
@@ -100,12 +101,12 @@ func (x *Index) restrict(p *plan) {
 			}
 		}
 	}
-	if len(p.q.Exclude) > 0 {
-		p.exclude = map[earshot.MessageID]bool{}
-		for _, id := range p.q.Exclude {
-			p.exclude[id] = true
+	for _, id := range p.q.Exclude {
+		if at := x.docOf(id); at >= 0 {
+			p.exclude = append(p.exclude, uint32(at))
 		}
 	}
+	slices.Sort(p.exclude)
 }
 
 // unquote returns the text with spaces in place of double quotes, and the quoted
@@ -222,7 +223,11 @@ func (x *Index) lends(p *plan, number uint32) bool {
 	if d.dead || !p.q.Before.IsZero() && !upTo(d, p.q.Before) {
 		return false
 	}
-	return p.exclude == nil || !p.exclude[d.id]
+	if len(p.exclude) == 0 {
+		return true
+	}
+	_, excluded := slices.BinarySearch(p.exclude, number)
+	return !excluded
 }
 
 // quoted reports whether the words of q count.

@@ -50,7 +50,7 @@ type figure struct {
 func measure(channels map[string]*Index, questions []question, w weights) figure {
 	var f figure
 	for _, q := range questions {
-		hits := channels[q.conversation].search(Query{Text: q.text, At: q.at, Before: earshot.Position{Time: q.at - 1}, Limit: 8}, w)
+		hits := channels[q.conversation].search(Query{Text: q.text, At: q.at, Before: earshot.Position{Time: q.at - 1}, Limit: 8}, w, &Scratch{})
 		f.questions++
 		for i, h := range hits {
 			if q.gold[h.ID] {

@@ -47,7 +47,7 @@ func (x *Index) chooseWords(p *plan, all []string) {
 			if some && stop(t) || done[t] {
 				continue
 			}
-			w := x.weigh(p, t, x.authorsNamed(t), synonyms[t])
+			w := x.weigh(p, t, p.authorsByName[t], synonyms[t])
 			w.asked = asked
 			switch {
 			case w.weight > 0:
@@ -101,7 +101,7 @@ func (x *Index) addAsker(p *plan, all []string) {
 		if slices.ContainsFunc(p.words, func(w queryWord) bool { return w.term == t }) {
 			continue
 		}
-		authors := x.authorsNamed(t)
+		authors := p.authorsByName[t]
 		if known { // and not another of that name
 			authors = []int32{id}
 		}
@@ -119,7 +119,7 @@ func (x *Index) weigh(p *plan, t string, authors []int32, synonyms []synonym) qu
 	has := 0
 	if n, ok := x.number(t); ok {
 		w.number = n
-		has = x.terms[n].live()
+		has = x.live(n)
 	}
 	for _, a := range w.authors {
 		has += int(x.spoken[a])
@@ -127,7 +127,7 @@ func (x *Index) weigh(p *plan, t string, authors []int32, synonyms []synonym) qu
 	if has == 0 && p.w.synonyms > 0 {
 		for _, k := range synonyms {
 			if n, ok := x.number(k[0]); ok {
-				has += x.terms[n].live()
+				has += x.live(n)
 			}
 		}
 	}
@@ -188,28 +188,32 @@ func size(w weights, text string, stop func(string) bool) float64 {
 	return n
 }
 
-// authorsNamed returns the authors whose names have a term.
-func (x *Index) authorsNamed(t string) []int32 {
-	if x.scratch.authorsNamed == nil {
-		x.scratch.authorsNamed = map[string][]int32{}
-		for c, n := range x.bylineOf {
-			if x.bylines[n] == 0 {
-				continue
-			}
-			for _, t := range Terms(c.name) {
-				if list := x.scratch.authorsNamed[t]; !slices.Contains(list, c.author) {
-					x.scratch.authorsNamed[t] = append(list, c.author)
-				}
+// fewBylines is how many bylines are read anew for each search.
+const fewBylines = 8
+
+// nameAuthors returns the authors by the terms of their names.
+func (x *Index) nameAuthors() map[string][]int32 {
+	if x.authorsByName != nil {
+		return x.authorsByName
+	}
+	by := map[string][]int32{}
+	for c, n := range x.bylineOf {
+		if x.bylines[n] == 0 {
+			continue
+		}
+		for _, t := range Terms(c.name) {
+			if list := by[t]; !slices.Contains(list, c.author) {
+				by[t] = append(list, c.author)
 			}
 		}
 	}
-	return x.scratch.authorsNamed[t]
+	return by
 }
 
 // number returns a term's number; false when no living message has it.
 func (x *Index) number(name string) (uint32, bool) {
-	n, ok := x.numbers[name]
-	return n, ok && x.terms[n].live() > 0
+	n, ok := x.words.find(name)
+	return n, ok && x.live(n) > 0
 }
 
 // rarity returns the idf of a term that has of all messages have. It is rounded to

@@ -16,9 +16,12 @@ import (
 // words, by BM25, recency and author, a block of messages at a time. The second
 // scores the best of them again, with their neighbours, by everything that counts:
 // neighbours' words, names, times, phrases, ids, activity (see rerank.go).
-func (x *Index) Search(q Query) []Hit { return x.search(q, standard) }
+func (x *Index) Search(q Query) []Hit { return x.SearchIn(q, &Scratch{}) }
 
-func (x *Index) search(q Query, w weights) []Hit {
+// SearchIn is Search with memory that earlier searches have used.
+func (x *Index) SearchIn(q Query, s *Scratch) []Hit { return x.search(q, standard, s) }
+
+func (x *Index) search(q Query, w weights, s *Scratch) []Hit {
 	p := x.plan(q, w)
 	top := &topK{limit: p.keep, docs: x.docs}
 	if p.hasTerms {
@@ -26,7 +29,7 @@ func (x *Index) search(q Query, w weights) []Hit {
 	} else {
 		x.newest(p, top)
 	}
-	list := x.rerank(p, top.list)
+	list := x.rerank(p, top.list, s)
 	slices.SortFunc(list, func(a, b scoredDoc) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), x.compare(b.doc, a.doc))
 	})
@@ -67,11 +70,11 @@ func (x *Index) score(p *plan, top *topK) {
 	var (
 		scores  [blockDocs]float64
 		touched []uint32
-		rest    = make([][]posting, len(p.lookups))
+		rest    = make([][]posting, 2*len(p.lookups)) // the postings of each, in two parts
 		most    = (1 + p.w.recency) * max(1, p.w.named) * max(1, p.w.span)
 	)
 	for i, f := range p.lookups {
-		rest[i] = x.terms[f.number].posts
+		rest[2*i], rest[2*i+1] = x.postingsOf(f.number)
 	}
 	for {
 		first := uint32(math.MaxUint32)
@@ -87,7 +90,7 @@ func (x *Index) score(p *plan, top *topK) {
 		end := posting(uint64(first) + blockDocs)
 		touched = touched[:0]
 		for i, posts := range rest {
-			f := p.lookups[i]
+			f := p.lookups[i/2]
 			weight := float64(f.weight*p.words[f.word].weight) * (p.w.k1 + 1)
 			n := 0
 			for _, at := range posts {

@@ -5,12 +5,18 @@ import (
 	"slices"
 )
 
-// A scratchMemory is memory that the searches of one index reuse.
-type scratchMemory struct {
-	authorsNamed map[string][]int32 // authors by the terms of their names; nil until it is needed
-	slots        []uint32           // by doc: 1 + its index in reranker.docs; 0 between searches
-	lookups      []uint8            // by term: 1 + its index in plan.lookups; 0 between searches
-	tf           []float64          // room for reranker.tf
+// A Scratch is memory that searches reuse, of one index or of several, one search at a
+// time. The zero Scratch is ready to use.
+type Scratch struct {
+	slots   []uint32 // by doc: 1 + its index in reranker.docs; 0 between searches
+	lookups []uint8  // by term: 1 + its index in plan.lookups; 0 between searches
+	// Room for what a reranker has under the same names.
+	docs []uint32
+	tf   []float64
+	n    []uint16
+	near []uint32
+	ends []int
+	list []scoredDoc
 }
 
 // A reranker is the second pass of a search. It scores the candidates of the
@@ -18,13 +24,14 @@ type scratchMemory struct {
 // the query's words. The neighbours of all these are loaded too, for their words.
 type reranker struct {
 	*Index
-	p    *plan
-	docs []uint32  // the docs that are loaded
-	tf   []float64 // term frequencies: of docs[i] and p.words[w], at i*len(p.words)+w
-	n    []uint16  // by doc: how many of its terms are admitted
-	near []uint32  // the neighbours of each doc that may be a hit, as indices in docs
-	ends []int     // by doc: where its neighbours end in near
-	acc  []float64 // by word: the term frequencies of the doc that is being scored
+	scratch *Scratch
+	p       *plan
+	docs    []uint32  // the docs that are loaded
+	tf      []float64 // term frequencies: of docs[i] and p.words[w], at i*len(p.words)+w
+	n       []uint16  // by doc: how many of its terms are admitted
+	near    []uint32  // the neighbours of each doc that may be a hit, as indices in docs
+	ends    []int     // by doc: where its neighbours end in near
+	acc     []float64 // by word: the term frequencies of the doc that is being scored
 }
 
 // A scoredDoc has a score and its parts.
@@ -41,18 +48,18 @@ func (f *scoredDoc) add(part int, value float64) {
 }
 
 // rerank scores the candidates and their neighbours, and returns those that match
-// the query.
-func (x *Index) rerank(p *plan, list []candidate) []scoredDoc {
-	if len(x.scratch.slots) < len(x.docs) {
-		x.scratch.slots = make([]uint32, cap(x.docs))
+// the query, in the scratch.
+func (x *Index) rerank(p *plan, list []candidate, s *Scratch) []scoredDoc {
+	if len(s.slots) < len(x.docs) {
+		s.slots = make([]uint32, cap(x.docs))
 	}
-	if len(x.scratch.lookups) < len(x.terms) {
-		x.scratch.lookups = make([]uint8, cap(x.terms))
+	if len(s.lookups) < len(x.words.ends) {
+		s.lookups = make([]uint8, cap(x.words.ends))
 	}
 	for i, f := range p.lookups {
-		x.scratch.lookups[f.number] = uint8(i + 1)
+		s.lookups[f.number] = uint8(i + 1)
 	}
-	l := &reranker{Index: x, p: p, acc: make([]float64, len(p.words)), tf: x.scratch.tf[:0]}
+	l := &reranker{Index: x, scratch: s, p: p, acc: make([]float64, len(p.words)), docs: s.docs[:0], tf: s.tf[:0], n: s.n[:0], near: s.near[:0], ends: s.ends[:0]}
 	defer l.close()
 	// In the order of arrival, in which neighbours are close to each other in memory.
 	slices.SortFunc(list, func(a, b candidate) int { return int(int64(a.doc) - int64(b.doc)) })
@@ -70,7 +77,7 @@ func (x *Index) rerank(p *plan, list []candidate) []scoredDoc {
 	if len(p.words) > 0 {
 		for i := range len(l.docs) {
 			x.neighbours(l.docs[i], p.w.reach, func(o uint32, _ int) {
-				if x.admits(p, o) && !x.docs[o].system {
+				if x.admits(p, o) && !x.docs[o].isSystem() {
 					l.load(o)
 				}
 			})
@@ -110,8 +117,9 @@ func (l *reranker) load(number uint32) uint32 {
 // keptFrequencies is how many term frequencies a scratch keeps room for: 1 MiB.
 const keptFrequencies = 1 << 17
 
-// close clears the scratch.
+// close clears the scratch, and keeps the room that it has now.
 func (l *reranker) close() {
+	l.scratch.docs, l.scratch.n, l.scratch.near, l.scratch.ends = l.docs, l.n, l.near, l.ends
 	if cap(l.tf) <= keptFrequencies {
 		l.scratch.tf = l.tf
 	}
@@ -126,9 +134,10 @@ func (l *reranker) close() {
 // hits scores the docs that are loaded and returns those that match. named are the
 // docs that the query asks for by id, similar those of [Query.Similar].
 func (l *reranker) hits(named, similar []uint32) []scoredDoc {
-	list := make([]scoredDoc, len(l.docs)) // scoring loads more docs, which are no hits
+	list := slices.Grow(l.scratch.list[:0], len(l.docs))[:len(l.docs)] // scoring loads more docs, which are no hits
+	l.scratch.list = list
 	for i := range list {
-		list[i].doc = l.docs[i]
+		list[i] = scoredDoc{doc: l.docs[i]}
 		l.score(i, &list[i])
 	}
 	l.mean(list, similar)

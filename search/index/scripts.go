@@ -54,8 +54,8 @@ func (x *Index) wholeWords(all []string, synonyms map[string][]synonym) []string
 		}
 		best, fewest := all[i], 0
 		for _, t := range all[i:end] {
-			if n, ok := x.number(t); ok && (fewest == 0 || x.terms[n].live() < fewest) {
-				best, fewest = t, x.terms[n].live()
+			if n, ok := x.number(t); ok && (fewest == 0 || x.live(n) < fewest) {
+				best, fewest = t, x.live(n)
 			}
 		}
 		for _, t := range all[i:end] {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"encoding/binary"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,7 +86,7 @@ func asksNumber(text string) bool { return numberQuestion.MatchString(strings.To
 // hasNumber reports whether a doc has a term that begins with a digit.
 func (x *Index) hasNumber(d *doc) bool {
 	for _, n := range x.numbersOf(d) {
-		if c := x.terms[n].name[0]; '0' <= c && c <= '9' {
+		if c := x.words.name(n)[0]; '0' <= c && c <= '9' {
 			return true
 		}
 	}
@@ -116,20 +117,19 @@ func (x *Index) dedupe(list []scoredDoc, limit int) []scoredDoc {
 	return out
 }
 
-// wordKey returns a doc's different words as one string; false where they are
-// few.
+// wordKey returns the numbers of a doc's different words as one string; false where
+// they are few.
 func (x *Index) wordKey(number uint32) (string, bool) {
 	numbers := slices.Clone(x.numbersOf(&x.docs[number]))
-	numbers = slices.DeleteFunc(numbers, func(n uint32) bool { return home.stop[x.terms[n].name] })
+	numbers = slices.DeleteFunc(numbers, func(n uint32) bool { return home.stop[string(x.words.name(n))] })
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)
 	if len(numbers) < minSame {
 		return "", false
 	}
-	var key strings.Builder
+	key := make([]byte, 0, 4*len(numbers))
 	for _, n := range numbers {
-		key.WriteString(x.terms[n].name)
-		key.WriteByte(' ')
+		key = binary.LittleEndian.AppendUint32(key, n)
 	}
-	return key.String(), true
+	return string(key), true
 }

@@ -34,7 +34,7 @@ func (x *Index) insert(number uint32, old int32) {
 	d := &x.docs[number]
 	line := x.timelineOf(d.thread)
 	if old >= 0 {
-		if o := &x.docs[old]; !o.system && o.thread == d.thread && o.time == d.time {
+		if o := &x.docs[old]; !o.isSystem() && o.thread == d.thread && o.time == d.time {
 			d.place = o.place
 			line.docs[d.place] = number
 			return
@@ -80,6 +80,9 @@ func (x *Index) addTime(d *doc) {
 
 // restoreOrder sorts what was added out of order.
 func (x *Index) restoreOrder() {
+	if len(x.unsorted)+len(x.unsortedReplies) == 0 && !x.timesStale {
+		return
+	}
 	for _, thread := range x.unsorted {
 		line := x.timelineOf(thread)
 		slices.SortFunc(line.docs, x.compare)
