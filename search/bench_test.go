@@ -129,12 +129,69 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// BenchmarkWarm is a search of a channel that was searched before.
+// BenchmarkWarm is a search of a channel that was searched before, one after another
+// and as many at once as there are processors.
 func BenchmarkWarm(b *testing.B) {
 	st, query := filled(b, sqliteSpec(b), 100_000)
 	s := search.New(st, nil)
 	find(b, s, query)
+	b.Run("one", func(b *testing.B) {
+		for b.Loop() {
+			find(b, s, query)
+		}
+	})
+	b.Run("at once", func(b *testing.B) {
+		b.RunParallel(func(p *testing.PB) {
+			for p.Next() {
+				find(b, s, query)
+			}
+		})
+	})
+}
+
+// BenchmarkManyChannels searches 8,000 channels of 20 messages once each. Memory is what
+// the heap holds for the indexes once the garbage is gone.
+func BenchmarkManyChannels(b *testing.B) {
+	const channels, messages = 8000, 20
+	st, err := store.Open(b.Context(), sqliteSpec(b), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = st.Close() })
+	random := rand.New(rand.NewPCG(1, 2))
+	word := rand.NewZipf(random, 1.1, 8, 60_000)
+	place := func(i int) earshot.Scope {
+		return earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: earshot.ChannelID(fmt.Sprint("C", i))}
+	}
+	for i := range channels {
+		var list []earshot.Message
+		for j := range messages {
+			words := make([]string, 4+random.IntN(24))
+			for k := range words {
+				words[k] = fmt.Sprintf("w%d", word.Uint64())
+			}
+			who := j % 5
+			list = append(list, earshot.Message{
+				ID: earshot.MessageID(fmt.Sprintf("%d.%06d", 1_700_000_000+j, i)), Time: earshot.Time(1_700_000_000_000_000 + int64(j)*60_000_000), Text: strings.Join(words, " "),
+				Author: earshot.Author{ID: earshot.AuthorID(fmt.Sprint("U", who)), Name: fmt.Sprint("Somebody ", who), Kind: earshot.Human},
+			})
+		}
+		if _, err := st.Record(b.Context(), place(i), list...); err != nil {
+			b.Fatal(err)
+		}
+	}
 	for b.Loop() {
-		find(b, s, query)
+		before := heap()
+		s := search.New(st, nil)
+		for i := range channels {
+			if _, err := s.Search(b.Context(), place(i), search.Query{Text: "w1 w5 w12 w40 w120", Limit: 60}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		held := heap() - before
+		b.ReportMetric(float64(held)/(1<<20), "MB")
+		b.ReportMetric(float64(held)/channels, "bytes/channel")
+		b.ReportMetric(float64(s.Bytes())/float64(held), "estimate/heap")
+		runtime.KeepAlive(s)
 	}
 }

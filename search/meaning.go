@@ -313,12 +313,19 @@ func sum(text string) int64 {
 func (s *Searcher) sketch(ctx context.Context, scope earshot.Scope, c *channel) error {
 	for e, err := range s.meaning.Store.Embeddings(ctx, scope, s.meaning.Encoder.Name(), c.read) {
 		if err != nil {
-			return fmt.Errorf("read the embeddings of %s: %w", scope.Channel, err)
+			return embeddingsError(scope, err)
 		}
 		c.sketches.Put(e.ID, e.Vector)
 		c.read = e.Seq
 	}
 	return nil
+}
+
+func embeddingsError(scope earshot.Scope, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("read the embeddings of %s: %w", scope.Channel, err)
 }
 
 // similar returns the messages of a channel whose vectors are most like a query's.

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"sync"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/search/index"
@@ -44,12 +47,13 @@ type Hit struct {
 }
 
 // A Searcher finds messages. It is safe for concurrent use. Searches of one
-// channel wait for one another while its index is brought up to date, so that
-// it is built once; those of other channels do not.
+// channel wait for one another only while its index is brought up to date, so that
+// it is built once.
 type Searcher struct {
-	store    Store
-	maxBytes int64
-	meaning  *meaning // nil: none
+	store     Store
+	maxBytes  int64
+	meaning   *meaning  // nil: none
+	scratches sync.Pool // of *index.Scratch
 
 	mu       sync.Mutex // guards what follows
 	channels map[earshot.Scope]*channel
@@ -59,9 +63,9 @@ type Searcher struct {
 
 // A channel is one channel's index.
 type channel struct {
-	// lock is a semaphore of one that guards index and sketched: it holds a token while
-	// nobody uses them. A mutex would not do, because waiting honours ctx.
-	lock  chan struct{}
+	// lock guards index and sketched: who reads them holds one of it, who changes them
+	// holds all. A mutex would not do, because waiting honours ctx.
+	lock  *semaphore.Weighted
 	index *index.Index
 	sketchedChannel
 
@@ -69,9 +73,13 @@ type channel struct {
 	lastUsed int64 // Searcher.clock of the last search
 }
 
+// all is what a channel's lock has to give.
+const all = math.MaxInt32
+
 // New returns a Searcher over a store. o may be nil.
 func New(store Store, o *Options) *Searcher {
 	s := &Searcher{store: store, maxBytes: defaultMaxBytes, channels: map[earshot.Scope]*channel{}}
+	s.scratches.New = func() any { return new(index.Scratch) }
 	if o != nil && o.MaxBytes > 0 {
 		s.maxBytes = o.MaxBytes
 	}
@@ -126,42 +134,70 @@ func (s *Searcher) search(ctx context.Context, scope earshot.Scope, q Query, vec
 
 // find brings the channel's index up to date and searches it. After an error the next
 // search goes on where the index ends.
-func (s *Searcher) find(ctx context.Context, scope earshot.Scope, q Query, vector []int8) (hits []index.Hit, err error) {
-	err = s.with(ctx, scope, func(c *channel) error {
-		if err := s.update(ctx, scope, c); err != nil {
-			return err
+func (s *Searcher) find(ctx context.Context, scope earshot.Scope, q Query, vector []int8) ([]index.Hit, error) {
+	c := s.channel(scope)
+	if err := c.lock.Acquire(ctx, 1); err != nil {
+		return nil, err
+	}
+	current, err := s.isCurrent(ctx, scope, c)
+	if err == nil && !current {
+		c.lock.Release(1)
+		if err := c.lock.Acquire(ctx, all); err != nil {
+			return nil, err
 		}
-		if vector != nil {
-			if q.Similar, err = s.similar(ctx, scope, c, vector, q); err != nil {
-				return err
-			}
+		err = s.update(ctx, scope, c)
+		c.lock.Release(all - 1)
+	}
+	defer c.lock.Release(1)
+	if err != nil {
+		return nil, err
+	}
+	if vector != nil {
+		if q.Similar, err = s.similar(ctx, scope, c, vector, q); err != nil {
+			return nil, err
 		}
-		hits = c.index.Search(q)
-		return nil
-	})
-	return hits, err
+	}
+	scratch := s.scratches.Get().(*index.Scratch)
+	hits := c.index.SearchIn(q, scratch)
+	s.scratches.Put(scratch)
+	return hits, nil
 }
 
 // with calls f with a channel while nobody else uses it.
 func (s *Searcher) with(ctx context.Context, scope earshot.Scope, f func(*channel) error) error {
 	c := s.channel(scope)
-	select {
-	case <-c.lock:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := c.lock.Acquire(ctx, all); err != nil {
+		return err
 	}
-	defer func() {
-		s.account(scope, c)
-		c.lock <- struct{}{}
-	}()
+	defer c.lock.Release(all)
 	return f(c)
 }
 
-// update reads what a channel's index does not have yet.
+// isCurrent reports whether a channel's index has all that the store has. One that is
+// empty is not asked of the store: reading the first of much would be reading it twice.
+func (s *Searcher) isCurrent(ctx context.Context, scope earshot.Scope, c *channel) (bool, error) {
+	if c.index.Seq() == 0 {
+		return false, nil
+	}
+	for _, err := range s.store.Terms(ctx, scope, c.index.Seq()) {
+		return false, termsError(scope, err)
+	}
+	if s.meaning == nil {
+		return true, nil
+	}
+	for _, err := range s.meaning.Store.Embeddings(ctx, scope, s.meaning.Encoder.Name(), c.read) {
+		return false, embeddingsError(scope, err)
+	}
+	return true, nil
+}
+
+// update reads what a channel's index does not have yet. The caller holds all of its lock.
 func (s *Searcher) update(ctx context.Context, scope earshot.Scope, c *channel) error {
+	defer s.account(scope, c)
+	defer c.index.Settle()
 	for t, err := range s.store.Terms(ctx, scope, c.index.Seq()) {
 		if err != nil {
-			return fmt.Errorf("read the search terms of %s: %w", scope.Channel, err)
+			return termsError(scope, err)
 		}
 		c.index.Add(t)
 		if t.Deleted { // its vector has gone from the store
@@ -174,14 +210,20 @@ func (s *Searcher) update(ctx context.Context, scope earshot.Scope, c *channel) 
 	return s.sketch(ctx, scope, c)
 }
 
+func termsError(scope earshot.Scope, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("read the search terms of %s: %w", scope.Channel, err)
+}
+
 // channel returns a channel's index, a new one when there is none.
 func (s *Searcher) channel(scope earshot.Scope) *channel {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.channels[scope]
 	if c == nil {
-		c = &channel{lock: make(chan struct{}, 1), index: index.New()}
-		c.lock <- struct{}{}
+		c = &channel{lock: semaphore.NewWeighted(all), index: index.New()}
 		s.channels[scope] = c
 	}
 	s.clock++
@@ -189,7 +231,7 @@ func (s *Searcher) channel(scope earshot.Scope) *channel {
 	return c
 }
 
-// account counts the bytes of c, whose lock the caller holds, and evicts the
+// account counts the bytes of c, all of whose lock the caller holds, and evicts the
 // channels that were not searched for longest until all fit. A channel that is
 // being searched may be evicted too: that search ends on the index that it has.
 func (s *Searcher) account(scope earshot.Scope, c *channel) {

@@ -151,6 +151,54 @@ func TestAnIndexIsBuiltOnceHoweverManySearch(t *testing.T) {
 	}
 }
 
+// Two searches of a channel whose index is there ask the store for news at the same time:
+// neither waits for the other.
+func TestSearchesOfOneChannelRunAtOnce(t *testing.T) {
+	t.Parallel()
+	shelf := &shelf{}
+	at := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
+	shelf.say(at, earshot.Message{ID: "m1", Time: 1, Text: "the anchor is up"})
+	s := search.New(shelf, nil)
+	if _, err := s.Search(t.Context(), at, search.Query{Text: "anchor"}); err != nil {
+		t.Fatal(err)
+	}
+	shelf.opened, shelf.proceed = make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			if hits, err := s.Search(t.Context(), at, search.Query{Text: "anchor"}); err != nil || len(hits) != 1 {
+				t.Errorf("%d hits, %v", len(hits), err)
+			}
+		})
+	}
+	for range 2 {
+		<-shelf.opened
+	}
+	close(shelf.proceed)
+	wg.Wait()
+}
+
+// Searches that run while messages arrive find all that was there when they began.
+func TestSearchesRunWhileMessagesArrive(t *testing.T) {
+	t.Parallel()
+	shelf := &shelf{}
+	at := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
+	s := search.New(shelf, nil)
+	var wg sync.WaitGroup
+	for i := range 100 {
+		shelf.say(at, earshot.Message{ID: earshot.MessageID(fmt.Sprint("m", i)), Time: earshot.Time(1 + (i*37)%100), Text: fmt.Sprintf("anchor %d crane%d", i, i%7)})
+		for range 2 {
+			wg.Go(func() {
+				hits, err := s.Search(t.Context(), at, search.Query{Text: fmt.Sprintf("crane%d", i%7), Limit: 100})
+				if err != nil || len(hits) < i/7+1 {
+					t.Errorf("%d of %d are found, %v", len(hits), i/7+1, err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
 func TestWhoWaitsForAnIndexCanGiveUp(t *testing.T) {
 	t.Parallel()
 	src := &shelf{opened: make(chan struct{}), proceed: make(chan struct{})}
