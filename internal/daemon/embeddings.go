@@ -37,7 +37,7 @@ func newEncoder(c config.Config) (*embed.Encoder, error) {
 // NewSearcher returns the search over a store, by meaning too where an encoder is
 // configured. failed is told what went wrong with that.
 func NewSearcher(c config.Config, st earshot.Store, failed func(error)) (*search.Searcher, error) {
-	o := &search.Options{MaxBytes: int64(c.Limits.SearchMB) << 20}
+	o := &search.Options{MaxBytes: int64(c.Search.MemoryMB) << 20}
 	e, err := newEncoder(c)
 	if err != nil {
 		return nil, err

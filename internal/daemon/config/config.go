@@ -32,7 +32,7 @@ type Config struct {
 	Lease     Lease     `yaml:"lease" doc:"how replicas share conversations"`
 	Model     Model     `yaml:"model" doc:"which model answers"`
 	Summary   Summary   `yaml:"summary" doc:"summaries of long conversations; see memory.md"`
-	Search    Search    `yaml:"search" doc:"search by meaning, besides words; see embeddings.md"`
+	Search    Search    `yaml:"search" doc:"search, and by meaning besides words; see embeddings.md"`
 	Local     Local     `yaml:"local" doc:"the platform without a network"`
 	Slack     Slack     `yaml:"slack" doc:"the bot on Slack; see slack.md"`
 	Discord   Discord   `yaml:"discord" doc:"the bot on Discord; see discord.md"`
@@ -101,7 +101,6 @@ type Limits struct {
 	Seconds        int `yaml:"seconds" env:"EARSHOT_SECONDS" doc:"the most seconds from claiming a turn to its answer."`
 	MaxTokens      int `yaml:"max_tokens" env:"EARSHOT_MAX_TOKENS" doc:"the most tokens of one answer of the model."`
 	HistorySeconds int `yaml:"history_seconds" env:"EARSHOT_HISTORY_SECONDS" doc:"the most seconds that a turn waits for history which is not stored yet; the prompt says what is not there in time, and it is fetched in the background."`
-	SearchMB       int `yaml:"search_mb" env:"EARSHOT_SEARCH_MB" doc:"the most megabytes of the search indexes that the process keeps in memory, about 2,000 messages each. The channels that were not searched for longest leave it; their next search builds their index again, which takes about a second for 100,000 messages."`
 }
 
 // A Lease sets how replicas share conversations.
@@ -137,6 +136,7 @@ type Summary struct {
 
 // Search sets how messages are found.
 type Search struct {
+	MemoryMB   int        `yaml:"memory_mb" env:"EARSHOT_SEARCH_MB" doc:"the most megabytes of the search indexes that the process keeps in memory, about 3,000 messages each. The channels that were not searched for longest leave it; their next search builds their index again, which takes about half a second for 100,000 messages."`
 	Embeddings Embeddings `yaml:"embeddings" doc:"a server that turns texts into vectors by their meaning"`
 }
 
@@ -209,7 +209,8 @@ func Default() Config {
 		Budget:    Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Context:   Context{Zone: "UTC"},
 		Answer:    Answer{FreshMinutes: 10, AwayNotice: true, PostMinutes: 15, Parallel: 64},
-		Limits:    Limits{Rounds: 8, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3, SearchMB: 256},
+		Limits:    Limits{Rounds: 8, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3},
+		Search:    Search{MemoryMB: 256},
 		Lease:     Lease{Seconds: 7},
 		Summary:   Summary{Turns: summarize.DefaultTurns},
 		Slack:     defaultSlack(),

@@ -16,6 +16,7 @@ var gone = []goneSetting{
 	{"limits.result_bytes", "EARSHOT_RESULT_BYTES", "a tool's result has 64 KiB at the most"},
 	{"limits.file_seconds", "EARSHOT_FILE_SECONDS", "the files of a question are fetched for 5 seconds at the most"},
 	{"limits.file_cache_mb", "EARSHOT_FILE_CACHE_MB", "50 MB of fetched files are kept in memory"},
+	{"limits.search_mb", "", "its name is search.memory_mb"},
 	{"summary.tokens", "EARSHOT_SUMMARY_TOKENS", "a summary has 1,200 tokens at the most"},
 	{"local.workspace", "EARSHOT_LOCAL_WORKSPACE", "the workspace is local"},
 	{"local.person", "EARSHOT_LOCAL_PERSON", "the terminal begins as guest; /as NAME changes that"},
