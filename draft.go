@@ -90,6 +90,10 @@ type Drafts interface {
 	// Prompt.Hash, for an Opener of more than 512 bytes, and as Begin and CommitTurn
 	// say.
 	OpenDraft(ctx context.Context, d Draft) (Draft, error)
+	// Claimed returns the [*Claimed] that OpenDraft would return for d now, or nil,
+	// before the prompt is made: what d has besides Conversation, Anchor, Opened, Again
+	// and Replaces does not count. Other errors are those of reading.
+	Claimed(ctx context.Context, d Draft) error
 	// Draft returns one, or ErrNotFound.
 	Draft(ctx context.Context, id TurnID) (Draft, error)
 	// OpenDrafts returns the open drafts of an opener, the newest first, at most limit,

@@ -201,6 +201,10 @@ func (st *Store) Draft(ctx context.Context, id earshot.TurnID) (earshot.Draft, e
 	return x, st.read(1, err)
 }
 
+func (st *Store) Claimed(ctx context.Context, d earshot.Draft) error {
+	return st.read(0, st.step().Claimed(ctx, d))
+}
+
 func (st *Store) OpenDrafts(ctx context.Context, opener string, limit int) ([]earshot.Draft, error) {
 	x, err := st.step().OpenDrafts(ctx, opener, limit)
 	return x, st.read(len(x), err)

@@ -43,6 +43,13 @@ func (s *Service) open(ctx context.Context, p access.Principal, a contexts.Reque
 }
 
 func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.Request, claim Claim) (Context, error) {
+	d := earshot.Draft{
+		Conversation: a.Conversation, Anchor: a.Anchor, Opener: p.ID, State: earshot.DraftOpen,
+		Opened: s.now(), Again: claim.Again, Replaces: claim.replaces,
+	}
+	if err := s.store.Claimed(ctx, d); err != nil { // who asks again and again has no context made
+		return Context{}, err
+	}
 	// The turns are counted before anything is read, so that whatever is committed
 	// while it is read is a conflict.
 	turns, err := s.store.Turns(ctx, a.Conversation, 1)
@@ -53,10 +60,7 @@ func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.R
 	if err != nil {
 		return Context{}, err
 	}
-	d := earshot.Draft{
-		Conversation: a.Conversation, Anchor: a.Anchor, Opener: p.ID, State: earshot.DraftOpen,
-		Opened: s.now(), Expires: s.until(claim.Hold), Again: claim.Again, Replaces: claim.replaces, Turns: inputref.Count(turns), Turn: turnOf(c),
-	}
+	d.Opened, d.Expires, d.Turns, d.Turn = s.now(), s.until(claim.Hold), inputref.Count(turns), turnOf(c)
 	if d.Prompt, err = inputref.Prompt(c.Input, c.Result, turns, false); err != nil {
 		return Context{}, err
 	}

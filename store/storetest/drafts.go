@@ -128,8 +128,10 @@ var draftCases = []testCase{
 			s.Helper()
 			d := again
 			d.Opened, d.Expires = at, at+1
+			var before, got *earshot.Claimed
+			errors.As(s.Claimed(s.Context(), d), &before)
+			s.equal(what+", asked before", before, want)
 			out, err := s.OpenDraft(s.Context(), d)
-			var got *earshot.Claimed
 			errors.As(err, &got)
 			s.equal(what, got, want)
 			if want == nil {
@@ -138,6 +140,8 @@ var draftCases = []testCase{
 				s.check(err)
 			}
 		}
+		s.check(s.Claimed(s.Context(), earshot.Draft{Conversation: first.Conversation, Anchor: first.Anchor, Opened: timeAt(999), Again: true}))
+		s.check(s.Claimed(s.Context(), earshot.Draft{Conversation: first.Conversation, Anchor: first.Anchor, Opened: timeAt(999), Replaces: first.ID}))
 		held("while it is open", timeAt(999), &earshot.Claimed{Turn: first.ID, Until: timeAt(1000)})
 		held("at its last instant", timeAt(1000), &earshot.Claimed{Turn: first.ID, Until: timeAt(1000)})
 		held("after it", timeAt(1000)+1, nil)

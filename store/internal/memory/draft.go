@@ -49,10 +49,15 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 	return out, err
 }
 
+// Claimed implements [earshot.Drafts].
+func (s *Store) Claimed(ctx context.Context, d earshot.Draft) error {
+	return s.read(ctx, func() error { return s.claims(d, d.Replaces, rule.OpenedAt(d, s.time())).Taken(d) })
+}
+
 // claims are who else has to do with a draft's anchor at a time, besides the draft not.
 func (s *Store) claims(d earshot.Draft, not earshot.TurnID, now earshot.Time) rule.Claims {
 	at := agentKey{d.Conversation.Agent, d.Conversation.Scope, string(d.Anchor)}
-	c := rule.Claims{Taken: s.anchors[at]}
+	c := rule.Claims{Done: s.anchors[at]}
 	if q := s.queue.anchors[at]; q != nil {
 		c.Queued = &q.QueuedTurn
 	}

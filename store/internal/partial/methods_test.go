@@ -57,6 +57,7 @@ var onDiskAlone = map[string]string{
 	"Notes":    "reads",
 	"DropNote": "removes",
 
+	"Claimed":    "reads",
 	"OpenDrafts": "reads",
 	"LastDraft":  "reads",
 

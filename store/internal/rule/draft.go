@@ -83,9 +83,17 @@ type DraftOpening struct {
 
 // Claims are who else has to do with a draft's anchor.
 type Claims struct {
-	Taken  bool                // the agent has committed a turn for the anchor
+	Done   bool                // the agent has committed a turn for the anchor
 	Queued *earshot.QueuedTurn // its first queued turn for the anchor: id and state; nil: none
 	Held   *earshot.Draft      // the newest open draft for the anchor, besides this one, that has not expired: id and Expires; nil: none
+}
+
+// Taken returns the [*earshot.Claimed] of opening a draft, or nil.
+func (c Claims) Taken(d earshot.Draft) error {
+	if held := c.taken(); held != nil && !d.Again {
+		return held
+	}
+	return nil
 }
 
 // taken returns the claim that stands in the way of a draft.
@@ -93,7 +101,7 @@ func (c Claims) taken() *earshot.Claimed {
 	switch {
 	case c.Queued != nil:
 		return &earshot.Claimed{Turn: c.Queued.ID, Answered: c.Queued.State.Final()}
-	case c.Taken:
+	case c.Done:
 		return &earshot.Claimed{Answered: true}
 	case c.Held != nil:
 		return &earshot.Claimed{Turn: c.Held.ID, Until: c.Held.Expires}
@@ -113,8 +121,8 @@ func OpenedAt(d earshot.Draft, now earshot.Time) earshot.Time {
 // as it is stored from then on, nil where it stays as it is.
 func OpenDraft(d earshot.Draft, o DraftOpening) (StoredDraft, *StoredDraft, error) {
 	d.Opened, d.Replaces, d.Posting = OpenedAt(d, o.Now), 0, 0
-	if held := o.Claims.taken(); held != nil && !d.Again {
-		return StoredDraft{}, nil, held
+	if err := o.Claims.Taken(d); err != nil {
+		return StoredDraft{}, nil, err
 	}
 	epoch, turns := o.Epoch, o.Turns
 	switch {

@@ -25,7 +25,7 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 		t.CreateBare(id, o.Now)
 		c.Ask(t, id, t.SQL.Lock)
 		t.askDeleted(id.Scope, d.Prompt.Shows, &o.Gone)
-		t.askClaims(d, d.Replaces, rule.OpenedAt(d, o.Now), &o.Claims)
+		askClaims(t, d, d.Replaces, rule.OpenedAt(d, o.Now), &o.Claims)
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
@@ -65,18 +65,28 @@ const ofAnchor = OfAgent + ` AND anchor = $5`
 
 // askClaims asks who else has to do with a draft's anchor at a time, besides the draft
 // not.
-func (t *Tx) askClaims(d earshot.Draft, not earshot.TurnID, now earshot.Time, c *rule.Claims) {
+func askClaims(a Asker, d earshot.Draft, not earshot.TurnID, now earshot.Time, c *rule.Claims) {
 	id := d.Conversation
 	*c = rule.Claims{}
-	t.Ask(`SELECT number FROM turn`+ofAnchor+` LIMIT 1`, AgentParams(id, string(d.Anchor)), ScanOne(&c.Taken, new(int)))
-	t.Ask(`SELECT id, state FROM queued_turn`+queuedFor+` ORDER BY again LIMIT 1`, Args(id.Scope, string(d.Anchor), string(id.Agent)), func(row Row) error {
+	a.Ask(`SELECT number FROM turn`+ofAnchor+` LIMIT 1`, AgentParams(id, string(d.Anchor)), ScanOne(&c.Done, new(int)))
+	a.Ask(`SELECT id, state FROM queued_turn`+queuedFor+` ORDER BY again LIMIT 1`, Args(id.Scope, string(d.Anchor), string(id.Agent)), func(row Row) error {
 		c.Queued = &earshot.QueuedTurn{}
 		return row.Scan(&c.Queued.ID, &c.Queued.State)
 	})
-	t.Ask(`SELECT id, expires FROM draft`+ofAnchor+` AND state = 'open' AND id <> $6 AND expires >= $7 ORDER BY id DESC LIMIT 1`, AgentParams(id, string(d.Anchor), int64(not), int64(now)), func(row Row) error {
+	a.Ask(`SELECT id, expires FROM draft`+ofAnchor+` AND state = 'open' AND id <> $6 AND expires >= $7 ORDER BY id DESC LIMIT 1`, AgentParams(id, string(d.Anchor), int64(not), int64(now)), func(row Row) error {
 		c.Held = &earshot.Draft{}
 		return row.Scan(&c.Held.ID, &c.Held.Expires)
 	})
+}
+
+// Claimed implements [earshot.Drafts].
+func (s *Store) Claimed(ctx context.Context, d earshot.Draft) error {
+	var c rule.Claims
+	err := s.engine.Read(ctx, "read a claim", func(a Asker) { askClaims(a, d, d.Replaces, rule.OpenedAt(d, s.stamp()), &c) })
+	if err != nil {
+		return err
+	}
+	return c.Taken(d)
 }
 
 // putDraft queues the row of a draft; it replaces the one with its id.
@@ -160,7 +170,7 @@ func (s *Store) RenewDraft(ctx context.Context, id earshot.TurnID, now, expires 
 			return err
 		}
 		var c rule.Claims
-		t.askClaims(d.Draft, id, now, &c)
+		askClaims(t, d.Draft, id, now, &c)
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
