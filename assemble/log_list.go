@@ -85,7 +85,15 @@ func (t *turn) keepEntry(b *block, m *msg, e *logEntry) {
 }
 
 // dayCost is what the line of a day costs, or the day in a head.
-func (t *turn) dayCost(m *msg) int { return t.tok("["+t.when.date(m.Time)+"]") + 1 }
+func (t *turn) dayCost(m *msg) int {
+	at := t.when.day(m.Time)
+	n, ok := t.dayCosts[at]
+	if !ok {
+		n = t.tok("["+t.when.date(m.Time)+"]") + 1
+		t.dayCosts[at] = n
+	}
+	return n
+}
 
 // repliesLineCost is what the line costs that counts a root's replies.
 func (t *turn) repliesLineCost(root *msg) int {

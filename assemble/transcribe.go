@@ -72,7 +72,7 @@ func newReader(in Input) (*turn, error) {
 	bots := in.Policy.Bots
 	in.Policy = Standard()
 	in.Policy.Bots = firstOf(bots, in.Policy.Bots)
-	t := &turn{in: &in, counts: map[string]int{}}
+	t := &turn{in: &in, counts: map[string]int{}, dayCosts: map[day]int{}}
 	t.msgs, t.rising = normalise(withFilesInWords(in.Messages))
 	t.when = calendar{zone: zone, name: firstOf(in.Zone, "UTC")}
 	t.names = newNames(in.Identity, in.Policy.Bots, t.msgs, nil)

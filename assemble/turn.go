@@ -33,6 +33,7 @@ type turn struct {
 
 	when      calendar
 	counts    map[string]int // tokens of headers and the like
+	dayCosts  map[day]int    // what the lines of days cost
 	clockCost int            // tokens of a time of day in the log form
 	writing   []byte         // the message that the log form writes
 
@@ -74,7 +75,7 @@ func Turn(in Input) (Result, error) {
 	if err := checkInput(&in); err != nil {
 		return Result{}, err
 	}
-	t := &turn{in: &in, counts: map[string]int{}}
+	t := &turn{in: &in, counts: map[string]int{}, dayCosts: map[day]int{}}
 	t.msgs, t.rising = normalise(in.Messages)
 	if err := t.findAnchor(); err != nil {
 		return Result{}, err

@@ -63,6 +63,9 @@ func (r *reader) keep(list ...earshot.Message) {
 			m.Replies = nil
 		}
 		r.kept[m.ID] = true
+		if len(r.messages) == cap(r.messages) {
+			r.messages = slices.Grow(r.messages, max(len(list), len(r.messages))) // append adds a quarter, and copies more often
+		}
 		r.messages = append(r.messages, m)
 	}
 }

@@ -182,14 +182,14 @@ func (r *reader) load(ctx context.Context, hits []search.Hit, worth []assemble.R
 // threadsOf keeps the threads of the hits that are worth showing, the thread with the
 // best hit first. The question's own thread is read by another section.
 func (r *reader) threadsOf(ctx context.Context, list []earshot.Message, worth []assemble.RecalledMessage) error {
-	byID := make(map[earshot.MessageID]earshot.Message, len(list))
-	for _, m := range list {
-		byID[m.ID] = m
+	byID := make(map[earshot.MessageID]*earshot.Message, len(list))
+	for i := range list {
+		byID[list[i].ID] = &list[i]
 	}
 	var found []earshot.Message // the best first
 	for _, w := range worth {
 		if m, ok := byID[w.ID]; ok && !m.Deleted {
-			found = append(found, m)
+			found = append(found, *m)
 		}
 	}
 	replies, err := r.activity(ctx, found)

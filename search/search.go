@@ -119,14 +119,14 @@ func (s *Searcher) search(ctx context.Context, scope earshot.Scope, q Query, vec
 	if err != nil {
 		return nil, true, fmt.Errorf("read what was found: %w", err)
 	}
-	byID := make(map[earshot.MessageID]earshot.Message, len(messages))
-	for _, m := range messages {
-		byID[m.ID] = m
+	byID := make(map[earshot.MessageID]*earshot.Message, len(messages))
+	for i := range messages {
+		byID[messages[i].ID] = &messages[i]
 	}
 	hits = make([]Hit, 0, len(found))
 	for _, h := range found {
 		if m, ok := byID[h.ID]; ok && !m.Deleted {
-			hits = append(hits, Hit{h, m})
+			hits = append(hits, Hit{h, *m})
 		}
 	}
 	return hits, len(byID) == len(found), nil

@@ -16,7 +16,7 @@ const (
 )
 
 // hit returns a scored doc as a hit. rank is the hit's place, from 0.
-func (x *Index) hit(p *plan, f scoredDoc, rank int) Hit {
+func (x *Index) hit(p *plan, f *scoredDoc, rank int) Hit {
 	h := Hit{ID: x.docs[f.doc].id, Time: x.docs[f.doc].time, Cover: f.cover, Near: x.around(p, f.doc, rank)}
 	for i, v := range f.parts {
 		if v != 0 {

@@ -30,14 +30,22 @@ func (x *Index) search(q Query, w weights, s *Scratch) []Hit {
 		x.newest(p, top)
 	}
 	list := x.rerank(p, top.list, s)
-	slices.SortFunc(list, func(a, b scoredDoc) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), x.compare(b.doc, a.doc))
+	best := s.best[:0] // a scoredDoc is large: what is sorted are pointers
+	for i := range list {
+		best = append(best, &list[i])
+	}
+	s.best = best
+	slices.SortFunc(best, func(a, b *scoredDoc) int {
+		if a.score != b.score {
+			return cmp.Compare(b.score, a.score)
+		}
+		return x.compare(b.doc, a.doc)
 	})
 	if p.hasTerms {
-		list = x.dedupe(list, p.q.Limit)
+		best = x.dedupe(best, p.q.Limit)
 	}
 	var hits []Hit
-	for rank, f := range list[:min(len(list), p.q.Limit)] {
+	for rank, f := range best[:min(len(best), p.q.Limit)] {
 		hits = append(hits, x.hit(p, f, rank))
 	}
 	return hits

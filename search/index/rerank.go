@@ -17,6 +17,7 @@ type Scratch struct {
 	near []uint32
 	ends []int
 	list []scoredDoc
+	best []*scoredDoc
 }
 
 // A reranker is the second pass of a search. It scores the candidates of the

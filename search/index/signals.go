@@ -99,7 +99,7 @@ const minSame = 4
 
 // dedupe returns the first limit of the hits, without those that have the same
 // words as a better one, in any order and stop words aside.
-func (x *Index) dedupe(list []scoredDoc, limit int) []scoredDoc {
+func (x *Index) dedupe(list []*scoredDoc, limit int) []*scoredDoc {
 	seen := map[string]bool{}
 	out := list[:0]
 	for _, h := range list {

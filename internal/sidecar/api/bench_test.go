@@ -46,6 +46,9 @@ func mixedThreads(i int) int {
 	return i
 }
 
+// benchID is the id of message i: as on the platforms, ids rise with time.
+func benchID(i int) earshot.MessageID { return earshot.MessageID(fmt.Sprintf("1772442%07d", i)) }
+
 // open returns the handler over a channel in SQLite, and a real key for it.
 func (c benchChannel) open(b *testing.B) (http.Handler, string) {
 	b.Helper()
@@ -80,9 +83,9 @@ func (c benchChannel) fill(b *testing.B, w *world) {
 			words[j] = fmt.Sprintf("w%d", word.Uint64())
 		}
 		m := said(i, people[i%len(people)], strings.Join(words, " "))
-		m.Thread = ""
+		m.ID, m.Thread = benchID(i), ""
 		if root := c.thread(i); root != i {
-			m.Thread = earshot.MessageID(fmt.Sprint("m", root))
+			m.Thread = benchID(root)
 		}
 		if i == c.messages-1 {
 			m.Text = "<@U0BOT> w120 w900 w7 w31 w5000?"
@@ -105,7 +108,7 @@ func BenchmarkContext(b *testing.B) {
 			srv := httptest.NewServer(handler)
 			b.Cleanup(srv.Close)
 			request := func(b *testing.B, more string) *http.Request {
-				body := fmt.Sprintf(`{"channel":"C1","anchor":"m%d","agent":"U0BOT"%s}`, c.messages-1, more)
+				body := fmt.Sprintf(`{"channel":"C1","anchor":%q,"agent":"U0BOT"%s}`, benchID(c.messages-1), more)
 				r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, srv.URL+"/v1/context", strings.NewReader(body))
 				if err != nil {
 					b.Fatal(err)

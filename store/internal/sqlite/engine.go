@@ -27,6 +27,7 @@ var dialect = tables.SQL{
 	AllEarly:      ` AND place >= 0`,
 	NoBytes:       `x''`,
 	Find:          "instr",
+	JoinMessage:   true, // the driver takes several locks for each column
 	PruneRows:     500,
 	Among:         func(column, query string) string { return column + ` IN (` + query + `)` },
 	Any: func(column string, n int) string {

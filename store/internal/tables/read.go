@@ -14,6 +14,9 @@ import (
 // connection and no snapshot, so that a slow caller does not make the WAL grow.
 const Page = 512
 
+// firstPage is how many Range reads first: many readers want a few.
+const firstPage = 32
+
 // The bounds to use where the caller gives none. No message has such a time.
 var (
 	earliest = earshot.Position{Time: math.MinInt64}
@@ -42,18 +45,30 @@ func (s *Store) byID(ctx context.Context, scope earshot.Scope, ids []earshot.Mes
 	if len(ids) == 0 {
 		return nil, ctx.Err()
 	}
-	out, err := s.messages(ctx, "read messages by id", `message`+s.sql.MessagesIn+` AND `+s.sql.Any(`id`, 4)+which,
-		Args(rule.Scope(scope), s.sql.List(Texts(rule.IDs(ids)))))
+	most := 0
+	if which == "" { // mostly all of them are stored
+		most = len(ids)
+	}
+	out, err := s.fewMessages(ctx, "read messages by id", `message`+s.sql.MessagesIn+` AND `+s.sql.Any(`id`, 4)+which,
+		Args(rule.Scope(scope), s.sql.List(Texts(rule.IDs(ids)))), most)
 	byPosition(out)
 	return out, err
 }
 
 // messages reads the messages that a query selects.
 func (s *Store) messages(ctx context.Context, what, from string, args []any) ([]earshot.Message, error) {
+	return s.fewMessages(ctx, what, from, args, 0)
+}
+
+// fewMessages is messages with room for as many as there may be.
+func (s *Store) fewMessages(ctx context.Context, what, from string, args []any, most int) ([]earshot.Message, error) {
 	var out []earshot.Message
 	err := s.engine.Read(ctx, what, func(a Asker) {
 		out = nil
-		a.Ask(`SELECT `+rule.MessageColumns+` FROM `+from, args, gatherMessages(&out))
+		if most > 0 {
+			out = make([]earshot.Message, 0, most)
+		}
+		a.Ask(`SELECT `+s.sql.message()+` FROM `+from, args, s.sql.gatherMessages(&out))
 	})
 	if err != nil {
 		return nil, err
@@ -65,7 +80,7 @@ func (s *Store) messages(ctx context.Context, what, from string, args []any) ([]
 // what they were before.
 func (t *Tx) askMessages(from string, s earshot.Scope, ids []earshot.MessageID, out *[]earshot.Message) {
 	if len(ids) > 0 {
-		t.Ask(`SELECT `+rule.MessageColumns+` FROM `+from+t.SQL.MessagesIn+` AND `+t.SQL.Any(`id`, 4), Args(s, t.list(ids)), gatherMessages(out))
+		t.Ask(`SELECT `+t.SQL.message()+` FROM `+from+t.SQL.MessagesIn+` AND `+t.SQL.Any(`id`, 4), Args(s, t.list(ids)), t.SQL.gatherMessages(out))
 	}
 }
 
@@ -88,8 +103,8 @@ func (s *Store) askRoot(a Asker, scope earshot.Scope, p earshot.ChannelPart, fro
 	if p.Thread() == "" {
 		return
 	}
-	a.Ask(`SELECT `+rule.MessageColumns+` FROM message`+s.sql.MessagesIn+` AND id = $4 AND `+s.sql.NoIndex+`deleted = 0 AND (time, id) >= ($5, $6) AND (time, id) <= ($7, $8)`,
-		Args(scope, string(p.Thread()), int64(from.Time), string(from.ID), int64(to.Time), string(to.ID)), gatherMessages(root))
+	a.Ask(`SELECT `+s.sql.message()+` FROM message`+s.sql.MessagesIn+` AND id = $4 AND `+s.sql.NoIndex+`deleted = 0 AND (time, id) >= ($5, $6) AND (time, id) <= ($7, $8)`,
+		Args(scope, string(p.Thread()), int64(from.Time), string(from.ID), int64(to.Time), string(to.ID)), s.sql.gatherMessages(root))
 }
 
 // Newest implements [earshot.Messages].
@@ -100,11 +115,11 @@ func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Ch
 	scope, part, upTo = rule.Scope(scope), rule.Part(part), or(upTo, latest)
 	var root, out []earshot.Message
 	err := s.engine.Read(ctx, "read the newest messages", func(a Asker) {
-		out = make([]earshot.Message, 0, min(limit, Page))
+		out = make([]earshot.Message, 0, min(limit, roomFor(part)))
 		s.askRoot(a, scope, part, earliest, upTo, &root)
 		where, of := s.ofPart(part, scope)
-		a.Ask(`SELECT `+rule.MessageColumns+` FROM message`+where+` AND (time, id) <= ($5, $6) ORDER BY time DESC, id DESC LIMIT $7 + 0`,
-			append(of, int64(upTo.Time), string(upTo.ID), limitParam(limit)), gatherMessages(&out))
+		a.Ask(`SELECT `+s.sql.message()+` FROM message`+where+` AND (time, id) <= ($5, $6) ORDER BY time DESC, id DESC LIMIT $7 + 0`,
+			append(of, int64(upTo.Time), string(upTo.ID), limitParam(limit)), s.sql.gatherMessages(&out))
 	})
 	if err != nil {
 		return nil, err
@@ -118,15 +133,24 @@ func (s *Store) Newest(ctx context.Context, scope earshot.Scope, part earshot.Ch
 	return out[len(out)-min(len(out), limit):], nil
 }
 
+// roomFor is for how many messages room is made at once: most threads are short.
+func roomFor(p earshot.ChannelPart) int {
+	if p.Thread() != "" {
+		return 16
+	}
+	return Page
+}
+
 // Range implements [earshot.Messages]. It reads a page at a time. A message that is
 // recorded meanwhile is missed if it comes before the page being read.
 func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.ChannelPart, from, to earshot.Position) iter.Seq2[earshot.Message, error] {
 	return func(yield func(earshot.Message, error) bool) {
 		scope, part, from, to := rule.Scope(scope), rule.Part(part), or(from, earliest), or(to, latest)
 		var root, list []earshot.Message
+		size := firstPage
 		err := s.engine.Read(ctx, "read a range of messages", func(a Asker) {
 			s.askRoot(a, scope, part, from, to, &root)
-			s.askPage(a, scope, part, ">=", from, to, &list)
+			s.askPage(a, scope, part, ">=", from, to, size, &list)
 		})
 		for err == nil {
 			for _, m := range list {
@@ -140,24 +164,25 @@ func (s *Store) Range(ctx context.Context, scope earshot.Scope, part earshot.Cha
 					return
 				}
 			}
-			if len(list) < Page {
+			if len(list) < size {
 				if len(root) > 0 {
 					yield(root[0], nil)
 				}
 				return
 			}
 			next := list[len(list)-1].Position()
-			err = s.engine.Read(ctx, "read a range of messages", func(a Asker) { s.askPage(a, scope, part, ">", next, to, &list) })
+			size = Page
+			err = s.engine.Read(ctx, "read a range of messages", func(a Asker) { s.askPage(a, scope, part, ">", next, to, size, &list) })
 		}
 		yield(earshot.Message{}, err)
 	}
 }
 
-func (s *Store) askPage(a Asker, scope earshot.Scope, part earshot.ChannelPart, after string, from, to earshot.Position, out *[]earshot.Message) {
+func (s *Store) askPage(a Asker, scope earshot.Scope, part earshot.ChannelPart, after string, from, to earshot.Position, size int, out *[]earshot.Message) {
 	*out = nil
 	where, of := s.ofPart(part, scope)
-	a.Ask(`SELECT `+rule.MessageColumns+` FROM message`+where+` AND (time, id) `+after+` ($5, $6) AND (time, id) <= ($7, $8) ORDER BY time, id LIMIT $9 + 0`,
-		append(of, int64(from.Time), string(from.ID), int64(to.Time), string(to.ID), Page), gatherMessages(out))
+	a.Ask(`SELECT `+s.sql.message()+` FROM message`+where+` AND (time, id) `+after+` ($5, $6) AND (time, id) <= ($7, $8) ORDER BY time, id LIMIT $9 + 0`,
+		append(of, int64(from.Time), string(from.ID), int64(to.Time), string(to.ID), size), s.sql.gatherMessages(out))
 }
 
 // maxSeq is the greatest sequence that a channel can have.
@@ -189,8 +214,12 @@ func (s *Store) Replying(ctx context.Context, scope earshot.Scope, upTo earshot.
 func (s *Store) Revisions(ctx context.Context, scope earshot.Scope, id earshot.MessageID) ([]earshot.Message, error) {
 	id = rule.ID(id)
 	which := s.sql.MessagesIn + ` AND id = $4`
-	out, err := s.messages(ctx, "read revisions", `revision`+which+`
-		UNION ALL SELECT `+rule.MessageColumns+` FROM message`+which+` ORDER BY edited`, Args(rule.Scope(scope), string(id)))
+	var out []earshot.Message
+	err := s.engine.Read(ctx, "read revisions", func(a Asker) {
+		out = nil
+		a.Ask(`SELECT `+rule.MessageColumns+` FROM revision`+which+`
+			UNION ALL SELECT `+rule.MessageColumns+` FROM message`+which+` ORDER BY edited`, Args(rule.Scope(scope), string(id)), gatherColumns(&out))
+	})
 	if err == nil && len(out) == 0 {
 		err = rule.NoMessage(id)
 	}

@@ -114,6 +114,7 @@ type SQL struct {
 	AllEarly      string // ends a query of all channels with early reactions: the bounds of their index
 	NoBytes       string // bytes of none
 	Find          string // the function for where in a text another one stands, from 1
+	JoinMessage   bool   // a message is read as one text: each column of a row costs
 
 	PruneRows int // how many rows one transaction prunes: some ten milliseconds
 
