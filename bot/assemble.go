@@ -35,7 +35,9 @@ const maxFileRounds = 3
 // The epoch ends where the session's files and the turn's are more than a request
 // may carry: a first turn attaches the question's files again, and no prompt loses
 // files from its middle.
-func (t *turn) assemble(ctx context.Context, g gatheredInput) (prompt, error) {
+func (t *turn) assemble(ctx context.Context, g gatheredInput) (_ prompt, err error) {
+	ctx, end := t.trace(ctx, PartAssemble)
+	defer end(&err)
 	res, err := t.makePrompt(ctx, &g)
 	for round := 0; err == nil && round < maxFileRounds; round++ {
 		continues := llm.SessionLength(res) > 0

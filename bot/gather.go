@@ -21,7 +21,9 @@ type gatheredInput struct {
 }
 
 // gather reads the platform's history and what the store has for the prompt.
-func (t *turn) gather(ctx context.Context, how attemptOptions) (gatheredInput, error) {
+func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput, err error) {
+	ctx, end := t.trace(ctx, PartGather)
+	defer end(&err)
 	t.journal.steps = nil
 	t.fillHistory(ctx)
 	if err := t.slot.Take(ctx); err != nil {

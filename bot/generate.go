@@ -21,7 +21,9 @@ type answer struct {
 // generate asks the model until it answers without calling tools, or has called
 // them [Limits.Rounds] times. What was asked before a restart is not asked again.
 // placeholder, where there is one, shows the answer while it is written.
-func (t *turn) generate(ctx context.Context, p prompt, placeholder *earshot.Post) (answer, error) {
+func (t *turn) generate(ctx context.Context, p prompt, placeholder *earshot.Post) (_ answer, err error) {
+	ctx, end := t.trace(ctx, PartGenerate)
+	defer end(&err)
 	tooLong := giveUp(fmt.Sprintf("no answer within %s", t.limits.Generate), sayTooLong)
 	ctx, cancel := context.WithTimeoutCause(ctx, t.limits.Generate, tooLong)
 	defer cancel()
@@ -81,7 +83,7 @@ func (x *modelExchange) prepare(ctx context.Context) error {
 		return giveUp("the request cannot be made: "+err.Error(), sayFailed)
 	}
 	x.request = request
-	x.report.Usage, x.report.Text = earshot.Usage{}, ""
+	x.report.Usage, x.report.Models, x.report.Text = earshot.Usage{}, nil, ""
 	return x.replay(ctx)
 }
 
@@ -107,7 +109,7 @@ func (x *modelExchange) ask(ctx context.Context) (llm.Response, error) {
 // and the model is asked once more.
 func (x *modelExchange) keep(ctx context.Context, a llm.Response) (err error) {
 	x.fault(faultAfterAnswer)
-	x.spend(a.Usage)
+	x.spend(a)
 	empty := a.Text() == "" && len(a.Calls()) == 0 && a.Stop != llm.StopRefused && strings.Join(x.beside, "") == ""
 	if empty && !x.askedAgain {
 		x.askedAgain = true

@@ -98,7 +98,7 @@ func (x *modelExchange) replay(ctx context.Context) error {
 				return err
 			}
 			x.addResponse(*d.Answer)
-			x.spend(d.Answer.Usage)
+			x.spend(*d.Answer)
 		case stepResults:
 			d, err := step.Decode(s)
 			if err != nil || x.last == nil {
@@ -131,10 +131,17 @@ func (x *modelExchange) reloadFiles(ctx context.Context, results []toolResult) {
 }
 
 // spend adds what a response has used to the turn's report.
-func (t *turn) spend(u earshot.Usage) {
-	used := &t.report.Usage
-	used.Input += u.Input
-	used.Output += u.Output
-	used.CacheRead += u.CacheRead
-	used.CacheWrite += u.CacheWrite
+func (t *turn) spend(a llm.Response) {
+	r := &t.report
+	r.Usage = sum(r.Usage, a.Usage)
+	if r.Models == nil {
+		r.Models = map[string]earshot.Usage{}
+	}
+	r.Models[a.Model] = sum(r.Models[a.Model], a.Usage)
+}
+
+func sum(a, b earshot.Usage) earshot.Usage {
+	return earshot.Usage{
+		Input: a.Input + b.Input, Output: a.Output + b.Output, CacheRead: a.CacheRead + b.CacheRead, CacheWrite: a.CacheWrite + b.CacheWrite,
+	}
 }

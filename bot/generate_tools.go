@@ -60,7 +60,9 @@ func (x *modelExchange) runTools(ctx context.Context, calls []llm.Call) error {
 }
 
 // runTool runs the nth call of a response.
-func (x *modelExchange) runTool(ctx context.Context, c llm.Call, n int) (toolResult, error) {
+func (x *modelExchange) runTool(ctx context.Context, c llm.Call, n int) (_ toolResult, err error) {
+	ctx, end := x.traceTool(ctx, c)
+	defer end(&err)
 	a := tools.Answer{JSON: `{"error":"too many calls at once"}`, Failed: true}
 	if x.tools == nil {
 		a.JSON = `{"error":"there is no such tool"}`

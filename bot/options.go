@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -70,6 +71,10 @@ type Options struct {
 	// Done is called with every turn that ends here, by the turn's goroutine; nil is
 	// fine.
 	Done func(Report)
+	// Trace is called when a part of the work on a turn begins. The part is done under
+	// the context that it returns, and what it returns besides is called at the part's
+	// end, with its error. It is safe for concurrent use; nil is fine.
+	Trace func(ctx context.Context, p Part) (context.Context, func(error))
 	// Fault is called at each of [FaultPoints], for tests; nil does nothing. [KillAt]
 	// makes one.
 	Fault func(point string)

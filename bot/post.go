@@ -29,10 +29,12 @@ const postTime = 30 * time.Second // of one call of the platform
 // post brings the reply onto the platform, split by the platform's limit, and
 // returns the messages that it became. The first part takes the placeholder's
 // place where there is one; the others go through the outbox.
-func (t *turn) post(ctx context.Context, a answer) ([]earshot.MessageID, error) {
+func (t *turn) post(ctx context.Context, a answer) (_ []earshot.MessageID, err error) {
 	if t.opts.DryRun {
 		return nil, nil
 	}
+	ctx, end := t.trace(ctx, PartPost)
+	defer end(&err)
 	if _, failed := t.journal.failedStep(); failed && t.journal.pending == nil && !t.place.Anchor.Deleted {
 		if err := t.journal.add(ctx, stepReopened, nil); err != nil {
 			return nil, err

@@ -15,7 +15,8 @@ type Report struct {
 	Posts  []earshot.Post
 	Result assemble.Result // the prompt; zero when there was none
 	Usage  earshot.Usage
-	Calls  int // of the model, by this process
+	Models map[string]earshot.Usage // of each model that answered, as its provider names it
+	Calls  int                      // of the model, by this process
 	Took   time.Duration
 }
 
