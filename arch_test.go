@@ -112,6 +112,7 @@ var layout = architecture{
 		{3, "platform/*/internal/*", "parts of one platform"},
 		{3, "platform/media", "guarded fetch"},
 		{3, "internal/daemon/metrics", "what machines are told of a process"},
+		{3, "internal/daemon/otlp", "what a collector of OpenTelemetry is sent"},
 		{2, "internal/eval/chats/chatstest", "where that data is"},
 		{3, "internal/counted", "a store that counts what it is asked, for tests"},
 		{3, "internal/pgtest", "a PostgreSQL database for tests"},

@@ -180,7 +180,7 @@ func bundledTurnsOf(ctx context.Context, a *app) ([]bundledTurn, error) {
 func withoutSecrets(c config.Config) config.Config {
 	for _, s := range []*string{
 		&c.Agent.Instructions, &c.Agent.ID, &c.Agent.Name, &c.Model.BaseURL, &c.Model.Fallback.BaseURL, &c.Summary.BaseURL, &c.Search.Embeddings.URL,
-		&c.Slack.APIURL, &c.Discord.APIURL, &c.Discord.GatewayURL, &c.Inspect.URL, &c.API.OIDC.Issuer, &c.API.OIDC.Audience,
+		&c.Slack.APIURL, &c.Discord.APIURL, &c.Discord.GatewayURL, &c.Inspect.URL, &c.API.OIDC.Issuer, &c.API.OIDC.Audience, &c.Otel.Endpoint, &c.Otel.Service,
 	} {
 		*s = redacted(*s)
 	}

@@ -48,7 +48,7 @@ func (s sharedParts) openServices() (services, error) {
 	})
 	return services{
 		sidecar: sidecar.New(s.store, s.search, gate, sidecar.Options{
-			Maker: maker, OpenFor: time.Duration(c.API.OpenMinutes) * time.Minute, Committed: s.ended.notify, Log: o.Log, Now: o.Outside.Now,
+			Maker: maker, OpenFor: time.Duration(c.API.OpenMinutes) * time.Minute, Committed: s.committed, Log: o.Log, Now: o.Outside.Now,
 		}),
 		reader: explain.New(s.store, s.search, explain.Options{Maker: maker, Log: o.Log}),
 		gate:   gate,

@@ -24,6 +24,8 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/daemon/metrics"
+	"github.com/earshot-ai/earshot/internal/daemon/otlp"
+	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/platform/local"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/secret"
@@ -83,6 +85,8 @@ type sharedParts struct {
 	owner     string // of its presence
 	began     time.Time
 	meters    *metrics.Metrics
+	traces    *tracer        // nil: none are made
+	collector *otlp.Exporter // nil: nothing is sent
 	responder responder
 	ended     *broadcast // of turns
 	caches    *caches
@@ -170,8 +174,12 @@ func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch
 	if err != nil {
 		return nil, err
 	}
+	collector, err := newExporter(o, me.Owner)
+	if err != nil {
+		return nil, err
+	}
 	s := sharedParts{
-		options: o, store: st, disk: watch, search: found, owner: me.Owner, began: o.Outside.clock(), meters: meters,
+		traces: newTracer(o, collector), collector: collector, options: o, store: st, disk: watch, search: found, owner: me.Owner, began: o.Outside.clock(), meters: meters,
 		responder: answers, ended: newBroadcast(), caches: &caches{},
 	}
 	if s.services, err = s.openServices(); err != nil {
@@ -185,6 +193,9 @@ func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch
 		return nil, err
 	}
 	keeper.forget, watch.missed = p.forget, p.missed
+	if collector != nil {
+		collector.Gather = meters.Gatherer(s.sources(p))
+	}
 	seen := s.inspector(p)
 	var fronts fronts
 	defer func() {
@@ -250,9 +261,16 @@ func (s sharedParts) noteRefused(err error) {
 	s.options.Log.Error("an event was not kept; it comes again", "err", err)
 }
 
+// committed is told of every turn that is committed through the API.
+func (s sharedParts) committed(c sidecar.Committed) {
+	s.traces.committed(c)
+	s.ended.notify()
+}
+
 // turnEnded is told of every turn that ends in this process.
 func (s sharedParts) turnEnded(r bot.Report) {
-	s.meters.Turn(r.Turn.State, r.Usage)
+	s.meters.Turn(r.Turn, r.Usage)
+	s.traces.turn(r)
 	s.options.Done(r)
 	s.ended.notify()
 }

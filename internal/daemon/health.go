@@ -17,10 +17,25 @@ import (
 func healthHandler(s sharedParts, p platform) http.Handler {
 	mux := http.NewServeMux()
 	probes{store: s.store, disk: s.disk, connection: p.connection, log: s.options.Log}.addTo(mux)
-	mux.Handle("GET /metrics", s.meters.Handler(metrics.Sources{
-		Depth: s.store.Depth, Calls: p.calls, Up: func() bool { return p.connection().up() }, Indexed: s.search.Bytes, Unread: p.unread,
-	}, s.options.Log))
+	mux.Handle("GET /metrics", s.meters.Handler(s.sources(p), s.options.Log))
 	return mux
+}
+
+// sources are what the metrics are read from.
+func (s sharedParts) sources(p platform) metrics.Sources {
+	return metrics.Sources{
+		Depth: s.store.Depth, Oldest: s.oldestTurn, Now: func() earshot.Time { return earshot.TimeOf(s.options.Outside.clock()) },
+		Calls: p.calls, Up: func() bool { return p.connection().up() }, Indexed: s.search.Bytes, Unread: p.unread,
+	}
+}
+
+// oldestTurn returns the turn that was opened first of those in some states.
+func (s sharedParts) oldestTurn(ctx context.Context, states ...earshot.TurnState) (earshot.QueuedTurn, bool, error) {
+	list, err := s.store.QueuedTurns(ctx, earshot.TurnQuery{States: states, Oldest: true, Limit: 1})
+	if err != nil || len(list) == 0 {
+		return earshot.QueuedTurn{}, false, err
+	}
+	return list[0], true, nil
 }
 
 // probes answer what an orchestrator asks about the process.

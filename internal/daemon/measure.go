@@ -20,9 +20,10 @@ type measuredModel struct {
 
 // Generate implements [llm.Model].
 func (m measuredModel) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
-	began := time.Now()
+	began, span := time.Now(), inside(ctx)
 	a, err := m.Model.Generate(ctx, r, stream)
 	m.calls.add(ctx, time.Since(began), err)
+	span.call(m.calls.info, r, a, err)
 	if err != nil {
 		return a, err
 	}

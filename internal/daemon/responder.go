@@ -87,7 +87,7 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 			Rounds:   c.Limits.Rounds,
 		},
 		Search: s.search, Files: newFiles(c, p), Zone: c.Context.Zone, Placeholder: kindOf(c).placeholder(c), NoAwayNotice: !c.Answer.AwayNotice,
-		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded,
+		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded, Trace: s.traces.hook(),
 		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Jitter: o.Outside.fraction(), Now: o.Outside.now(),
 	})
 	s.caches.add(b.Clear)

@@ -21,9 +21,26 @@ func (d *Daemon) Run(ctx context.Context) error {
 		d.logStopping(context.WithoutCancel(ctx))
 		return nil
 	}
+	stopExport := d.export(ctx)
 	err := runTogether(ctx, append([]func(context.Context) error{stopping}, d.run...)...)
+	stopExport()
 	d.options.Log.Info("stopped", "took", time.Since(began))
 	return err
+}
+
+// export sends traces and metrics until stop is called, after the last turn. stop waits
+// for what is left, for a few seconds at the most.
+func (d *Daemon) export(ctx context.Context) (stop func()) {
+	if d.collector == nil {
+		return func() {}
+	}
+	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = d.collector.Run(ctx) // it logs what goes wrong
+	}()
+	return func() { end(); <-ended }
 }
 
 // logStopping logs how many turns are still under way.

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
@@ -137,7 +138,7 @@ func (s *Service) Commit(ctx context.Context, p access.Principal, id earshot.Tur
 	if done.Repeated {
 		return s.answerRepeat(ctx, done, &r)
 	}
-	s.options.Committed()
+	s.options.Committed(Committed{done, time.Duration(openingOf(d).Took) * time.Microsecond, r.Usage})
 	replies := r.ids()
 	if len(replies) == 0 {
 		if replies, err = s.echoed(ctx, d, done.Turn.Number, anchors[0], identity); err != nil {

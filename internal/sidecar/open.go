@@ -56,10 +56,12 @@ func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.R
 	if err != nil {
 		return Context{}, err
 	}
+	began := s.now()
 	c, err := s.makeContext(ctx, p, a)
 	if err != nil {
 		return Context{}, err
 	}
+	took := s.now() - began
 	d.Opened, d.Expires, d.Turns, d.Turn = s.now(), s.until(claim.Hold), inputref.Count(turns), turnOf(c)
 	if d.Prompt, err = inputref.Prompt(c.Input, c.Result, turns, false); err != nil {
 		return Context{}, err
@@ -69,7 +71,7 @@ func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.R
 			return Context{}, err
 		}
 	}
-	how := opening{Edited: anchorOf(c.Input).Edited, Hold: int(claim.Hold.Seconds()), Key: keySum(claim.Key), Replaces: claim.replaces}
+	how := opening{Edited: anchorOf(c.Input).Edited, Hold: int(claim.Hold.Seconds()), Key: keySum(claim.Key), Replaces: claim.replaces, Took: took}
 	if claim.Again {
 		if how.Answers, err = s.answers(ctx, a.Conversation, a.Anchor); err != nil {
 			return Context{}, err
@@ -160,6 +162,7 @@ type opening struct {
 	Hold     int            `json:"hold,omitzero"`     // seconds
 	Key      string         `json:"key,omitzero"`      // as keySum has it
 	Replaces earshot.TurnID `json:"replaces,omitzero"` // the turn that came too late, for which this one was opened
+	Took     earshot.Time   `json:"took,omitzero"`     // making the context, in microseconds
 	Answers  int            `json:"answers,omitzero"`  // of one that insists: how often the conversation had answered the anchor
 }
 

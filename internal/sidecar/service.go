@@ -33,9 +33,16 @@ import (
 type Options struct {
 	Maker     *contexts.Maker  // of contexts, over the same store; default: one with default settings
 	OpenFor   time.Duration    // how long a turn that was opened can be committed; default: 15 minutes
-	Committed func()           // is called after each commit; nil is fine
+	Committed func(Committed)  // is called after each commit; nil is fine
 	Log       *slog.Logger     // nil discards
 	Now       func() time.Time // default: time.Now
+}
+
+// A Committed is a turn that has just been committed.
+type Committed struct {
+	Draft earshot.Draft
+	Took  time.Duration // making its context, before it was opened
+	Usage earshot.Usage // as the caller tells it
 }
 
 // A Minter makes capabilities. An *[access.Gate] is one.
@@ -71,7 +78,7 @@ func New(st earshot.Store, searcher *search.Searcher, minter Minter, o Options) 
 		o.Maker = contexts.New(st, searcher, contexts.Options{Log: o.Log})
 	}
 	if o.Committed == nil {
-		o.Committed = func() {}
+		o.Committed = func(Committed) {}
 	}
 	return &Service{store: st, index: tools.NewIndex(searchedStore{st, searcher}, 0), maker: o.Maker, minter: minter, files: media.New(nil, nil), options: o}
 }

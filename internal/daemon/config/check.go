@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/daemon/otlp"
 	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/internal/zones"
 	"github.com/earshot-ai/earshot/tokens"
@@ -58,6 +59,7 @@ func (c Config) Check() []error {
 	c.checkRetention(bad)
 	c.checkAPI(bad)
 	c.checkInspect(bad)
+	c.checkOtel(bad)
 	if c.Local.Listen != "" && !IsLoopback(c.Local.Listen) {
 		bad("local.listen", "must be a loopback address with a port, such as 127.0.0.1:8484 (port 0: any free one)")
 	}
@@ -149,6 +151,21 @@ func (c Config) checkURLs(bad problemReport) {
 	}
 	if c.Model.BaseURL != "" && (c.Model.Provider == "" || c.Model.Provider == providers.Offline) {
 		bad("model.base_url", "needs model.provider: one of %s", strings.Join(providers.Names(), ", "))
+	}
+}
+
+// otelHeaders is the variable with the headers for the collector.
+const otelHeaders = "OTEL_EXPORTER_OTLP_HEADERS"
+
+func (c Config) checkOtel(bad problemReport) {
+	if c.Otel.Endpoint == "" {
+		return
+	}
+	if !goodURL(c.Otel.Endpoint) {
+		bad("otel.endpoint", "is not of the form http://host:4318") // it may hold a password: it is not repeated
+	}
+	if _, err := otlp.ParseHeaders(c.Keys.OtelHeaders.Reveal()); err != nil {
+		bad(otelHeaders, "%v", err)
 	}
 }
 

@@ -40,6 +40,7 @@ type Config struct {
 	API       API       `yaml:"api" doc:"the HTTP API for bots in any language; see http.md"`
 	Inspect   Inspect   `yaml:"inspect" doc:"the web page that shows what the model saw; see inspector.md"`
 	Health    Health    `yaml:"health" doc:"probes and metrics; see operations.md"`
+	Otel      Otel      `yaml:"otel" doc:"traces and metrics for a collector of OpenTelemetry; see observability.md"`
 	Log       Log       `yaml:"log" doc:"the log"`
 	Keys      Keys      `yaml:"-"`
 
@@ -167,6 +168,14 @@ type Health struct {
 	Listen string `yaml:"listen" env:"EARSHOT_HEALTH" doc:"an address, such as 127.0.0.1:9464, for /healthz, /readyz and /metrics (Prometheus). They have no authentication: do not expose the address to the internet. Empty: they are not served there."`
 }
 
+// An Otel sets what is sent to a collector of OpenTelemetry. Without an endpoint nothing
+// is.
+type Otel struct {
+	Endpoint string `yaml:"endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT" doc:"the base URL of a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318; /v1/traces and /v1/metrics are appended. Empty: nothing is sent."`
+	Content  bool   `yaml:"content" env:"EARSHOT_OTEL_CONTENT" doc:"put into the traces what people and the model wrote: prompts, answers, arguments of tools. Whoever reads the traces reads the chat, and a deletion in the chat does not reach them."`
+	Service  string `yaml:"service" env:"OTEL_SERVICE_NAME" doc:"what this bot is called among the services there."`
+}
+
 // A Log sets what is logged, and how.
 type Log struct {
 	Level  string `yaml:"level" env:"EARSHOT_LOG_LEVEL" doc:"debug, info, warn or error. Text of messages is logged at debug only."`
@@ -183,6 +192,8 @@ type Keys struct {
 	InspectToken secret.Secret `env:"EARSHOT_INSPECT_TOKEN" doc:"the token that opens the inspector as an operator who sees everything, at least 16 characters. Empty: one is generated and printed at each start."`
 
 	EmbeddingsKey secret.Secret `env:"EARSHOT_EMBEDDINGS_KEY" doc:"the key of the server at search.embeddings.url, where it needs one."`
+
+	OtelHeaders secret.Secret `env:"OTEL_EXPORTER_OTLP_HEADERS" doc:"headers for the collector at otel.endpoint, such as Authorization=Bearer%20KEY: name=value, divided by commas, the values percent-encoded."`
 
 	SlackBotToken         secret.Secret `env:"SLACK_BOT_TOKEN" doc:"the app's bot token, xoxb-…"`
 	SlackAppToken         secret.Secret `env:"SLACK_APP_TOKEN" doc:"its app-level token, xapp-…, for Socket Mode."`
@@ -217,6 +228,7 @@ func Default() Config {
 		Discord:   defaultDiscord(),
 		Retention: Retention{Days: KeepForever},
 		API:       defaultAPI(),
+		Otel:      Otel{Service: "earshot"},
 		Log:       Log{Level: "info", Format: "text"},
 	}
 }

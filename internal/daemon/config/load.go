@@ -154,7 +154,11 @@ func trimSecrets(vars map[string]string) []error {
 		}
 		alone := strings.TrimPrefix(vars[name], "Bot ") // of which CheckDiscordKeys says more
 		if flaw := secret.New(alone).Flaw(); flaw != "" {
-			problems = append(problems, fmt.Errorf("%s: %s; set it to the key alone, as the service shows it", name, flaw))
+			remedy := "set it to the key alone, as the service shows it"
+			if name == otelHeaders {
+				remedy = "write a space as %20, and name=value,name=value without quotes"
+			}
+			problems = append(problems, fmt.Errorf("%s: %s; %s", name, flaw, remedy))
 		}
 	}
 	return problems

@@ -11,6 +11,8 @@ import (
 // The metrics that are read from [Sources].
 var (
 	depthDesc    = prometheus.NewDesc("earshot_queue_turns", "Turns in the store that are not over, of all replicas, by state.", []string{"state"}, nil)
+	oldestDesc   = prometheus.NewDesc("earshot_queue_oldest_seconds", "Age of the oldest turn in the store that is neither over nor parked, of all replicas; 0 where there is none.", nil, nil)
+	triedDesc    = prometheus.NewDesc("earshot_queue_oldest_attempts", "How often that turn was claimed.", nil, nil)
 	upDesc       = prometheus.NewDesc("earshot_platform_up", "1 while the platform is within reach, else 0.", nil, nil)
 	callsDesc    = prometheus.NewDesc("earshot_api_calls_total", "Requests to the platform's API, by method and result: ok, limited or failed.", []string{"method", "result"}, nil)
 	waitsDesc    = prometheus.NewDesc("earshot_api_waits_total", "Calls that were held back, or not made, because of a rate limit.", []string{"method"}, nil)
@@ -24,7 +26,7 @@ type collector struct{ Sources }
 
 // Describe implements [prometheus.Collector].
 func (collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{depthDesc, upDesc, callsDesc, waitsDesc, waitTimeDesc, indexDesc, unreadDesc} {
+	for _, d := range []*prometheus.Desc{depthDesc, oldestDesc, triedDesc, upDesc, callsDesc, waitsDesc, waitTimeDesc, indexDesc, unreadDesc} {
 		to <- d
 	}
 }
@@ -32,6 +34,7 @@ func (collector) Describe(to chan<- *prometheus.Desc) {
 // Collect implements [prometheus.Collector].
 func (s collector) Collect(to chan<- prometheus.Metric) {
 	s.depth(to)
+	s.oldest(to)
 	if s.Indexed != nil {
 		to <- prometheus.MustNewConstMetric(indexDesc, prometheus.GaugeValue, float64(s.Indexed()))
 	}
@@ -74,4 +77,23 @@ func (s collector) depth(to chan<- prometheus.Metric) {
 	for _, state := range waiting {
 		to <- prometheus.MustNewConstMetric(depthDesc, prometheus.GaugeValue, float64(depth[state]), string(state))
 	}
+}
+
+func (s collector) oldest(to chan<- prometheus.Metric) {
+	if s.Oldest == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	t, ok, err := s.Oldest(ctx, unfinished...)
+	if err != nil {
+		to <- prometheus.NewInvalidMetric(oldestDesc, fmt.Errorf("the store does not answer: %w", err))
+		return
+	}
+	age := 0.0
+	if ok {
+		age = s.Now().UTC().Sub(t.Opened.UTC()).Seconds()
+	}
+	to <- prometheus.MustNewConstMetric(oldestDesc, prometheus.GaugeValue, max(age, 0))
+	to <- prometheus.MustNewConstMetric(triedDesc, prometheus.GaugeValue, float64(t.Tries+t.Ends))
 }

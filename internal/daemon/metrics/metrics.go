@@ -2,7 +2,7 @@
 // has happened since it started, and gauges that are read from its store.
 //
 //	m := metrics.New(version)
-//	m.Turn(earshot.TurnDone, usage)
+//	m.Turn(turn, usage)
 //	http.Handle("/metrics", m.Handler(metrics.Sources{Depth: store.Depth}, log))
 //
 // Start with [New]. Names and units follow Prometheus' conventions. Labels have
@@ -33,6 +33,11 @@ import (
 type Sources struct {
 	// Depth counts the turns in these states.
 	Depth func(ctx context.Context, states ...earshot.TurnState) (map[earshot.TurnState]int, error)
+	// Oldest returns the turn that was opened first of those in these states; false where
+	// there is none.
+	Oldest func(ctx context.Context, states ...earshot.TurnState) (earshot.QueuedTurn, bool, error)
+	// Now is the clock of the store; it is needed with Oldest.
+	Now func() earshot.Time
 	// Calls returns the calls of the platform's API since the start, one entry a
 	// method.
 	Calls func() []earshot.CallCount
@@ -53,10 +58,14 @@ var outcomes = slices.DeleteFunc(earshot.TurnStates(), func(s earshot.TurnState)
 // an operator. Each scrape asks the store how many there are.
 var waiting = slices.DeleteFunc(earshot.TurnStates(), func(s earshot.TurnState) bool { return s.Final() && s != earshot.TurnParked })
 
+// unfinished are the states in which turns wait for a replica.
+var unfinished = slices.DeleteFunc(earshot.TurnStates(), earshot.TurnState.Final)
+
 // Metrics counts events of this process. It is safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 	turns    *prometheus.CounterVec
+	attempts prometheus.Histogram
 	tokens   *prometheus.CounterVec
 	summed   *prometheus.CounterVec
 	sumsUsed *prometheus.CounterVec
@@ -92,6 +101,10 @@ func New(version string) *Metrics {
 	m := &Metrics{
 		registry: registry,
 		turns:    counter("earshot_turns_total", "Turns that ended in this process, by outcome.", "outcome"),
+		attempts: made.NewHistogram(prometheus.HistogramOpts{
+			Name: "earshot_turn_attempts", Help: "How often turns that ended in this process had been claimed, by whichever process.",
+			Buckets: []float64{0, 1, 2, 3, 5, 10, 20},
+		}),
 		tokens:   counter("earshot_tokens_total", "Tokens as the providers report them: input (read afresh), output, cache_read, cache_write.", "kind"),
 		summed:   counter("earshot_summaries_total", "Summaries of conversations that were tried in this process: stored or failed, by a model or as a digest.", "by", "outcome"),
 		sumsUsed: counter("earshot_summary_tokens_total", "Tokens that summaries used, as the provider reports them; kinds as in earshot_tokens_total.", "kind"),
@@ -134,9 +147,10 @@ func New(version string) *Metrics {
 	return m
 }
 
-// Turn counts a turn that ended, and the tokens that it used.
-func (m *Metrics) Turn(outcome earshot.TurnState, u earshot.Usage) {
-	m.turns.WithLabelValues(string(outcome)).Inc()
+// Turn counts a turn that ended, how often it was tried, and the tokens that it used.
+func (m *Metrics) Turn(q earshot.QueuedTurn, u earshot.Usage) {
+	m.turns.WithLabelValues(string(q.State)).Inc()
+	m.attempts.Observe(float64(q.Tries + q.Ends))
 	countUsage(m.tokens, u)
 }
 
@@ -212,12 +226,17 @@ func (m *Metrics) Request(route string, status int, took time.Duration, stream b
 	}
 }
 
-// Handler serves the metrics, with those that are read from the sources. A
-// source that fails is left out and logged.
-func (m *Metrics) Handler(s Sources, log *slog.Logger) http.Handler {
+// Gatherer returns the metrics, with those that are read from the sources. A source that
+// fails is left out, and an error.
+func (m *Metrics) Gatherer(s Sources) prometheus.Gatherer {
 	read := prometheus.NewRegistry()
 	read.MustRegister(collector{s})
-	return promhttp.HandlerFor(prometheus.Gatherers{m.registry, read}, promhttp.HandlerOpts{
+	return prometheus.Gatherers{m.registry, read}
+}
+
+// Handler serves the metrics of [Metrics.Gatherer]. A source that fails is logged.
+func (m *Metrics) Handler(s Sources, log *slog.Logger) http.Handler {
+	return promhttp.HandlerFor(m.Gatherer(s), promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelError),
 		MaxRequestsInFlight: 4, Timeout: 10 * time.Second,
 	})

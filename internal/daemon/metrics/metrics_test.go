@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,13 @@ func TestEventsAreCounted(t *testing.T) {
 			}
 			return map[earshot.TurnState]int{earshot.TurnOpen: 3}, nil
 		},
+		Oldest: func(_ context.Context, states ...earshot.TurnState) (earshot.QueuedTurn, bool, error) {
+			if slices.ContainsFunc(states, earshot.TurnState.Final) {
+				t.Errorf("the store is asked for the oldest turn of %v", states)
+			}
+			return earshot.QueuedTurn{Opened: 1_000_000, Tries: 2, Ends: 1}, true, nil
+		},
+		Now: func() earshot.Time { return 43_500_000 },
 		Calls: func() []earshot.CallCount {
 			return []earshot.CallCount{{Method: "chat.postMessage", Calls: 10, Limited: 2, Failed: 1, Waits: 4, Waited: 1500 * time.Millisecond}}
 		},
@@ -68,9 +76,9 @@ func TestEventsAreCounted(t *testing.T) {
 		Unread:  func() int { return 6 },
 	}
 	m := metrics.New("1.2.3")
-	m.Turn(earshot.TurnDone, earshot.Usage{Input: 100, Output: 20, CacheRead: 300, CacheWrite: 40})
-	m.Turn(earshot.TurnDone, earshot.Usage{Input: 1})
-	m.Turn(earshot.TurnParked, earshot.Usage{})
+	m.Turn(earshot.QueuedTurn{State: earshot.TurnDone, Tries: 1}, earshot.Usage{Input: 100, Output: 20, CacheRead: 300, CacheWrite: 40})
+	m.Turn(earshot.QueuedTurn{State: earshot.TurnDone, Tries: 2, Ends: 1}, earshot.Usage{Input: 1})
+	m.Turn(earshot.QueuedTurn{State: earshot.TurnParked}, earshot.Usage{})
 	m.Summary("cheap", false, earshot.Usage{Input: 50, Output: 7})
 	m.Summary("cheap", true, earshot.Usage{Input: 5})
 	m.Summary(earshot.ByDigest, false, earshot.Usage{})
@@ -86,6 +94,12 @@ func TestEventsAreCounted(t *testing.T) {
 		`earshot_turns_total{outcome="parked"} 1`,
 		`earshot_turns_total{outcome="failed"} 0`,
 		`earshot_turns_total{outcome="dropped"} 0`,
+		`earshot_turn_attempts_bucket{le="0"} 1`,
+		`earshot_turn_attempts_bucket{le="1"} 2`,
+		`earshot_turn_attempts_bucket{le="3"} 3`,
+		`earshot_turn_attempts_sum 4`,
+		`earshot_queue_oldest_seconds 42.5`,
+		`earshot_queue_oldest_attempts 3`,
 		`earshot_tokens_total{kind="input"} 101`,
 		`earshot_tokens_total{kind="output"} 20`,
 		`earshot_tokens_total{kind="cache_read"} 300`,
@@ -135,13 +149,18 @@ func TestEventsAreCounted(t *testing.T) {
 
 func TestOtherMetricsAreServedWhenTheStoreFails(t *testing.T) {
 	t.Parallel()
-	from := metrics.Sources{Depth: func(context.Context, ...earshot.TurnState) (map[earshot.TurnState]int, error) {
-		return nil, errors.New("the disk is gone")
-	}}
+	from := metrics.Sources{
+		Depth: func(context.Context, ...earshot.TurnState) (map[earshot.TurnState]int, error) {
+			return nil, errors.New("the disk is gone")
+		},
+		Oldest: func(context.Context, ...earshot.TurnState) (earshot.QueuedTurn, bool, error) {
+			return earshot.QueuedTurn{}, false, errors.New("the disk is gone")
+		},
+	}
 	m := metrics.New("")
-	m.Turn(earshot.TurnFailed, earshot.Usage{Input: -1})
+	m.Turn(earshot.QueuedTurn{State: earshot.TurnFailed}, earshot.Usage{Input: -1})
 	text, families := scrape(t, m, from)
-	if !strings.Contains(text, `earshot_turns_total{outcome="failed"} 1`) || families["earshot_queue_turns"] != nil {
+	if !strings.Contains(text, `earshot_turns_total{outcome="failed"} 1`) || families["earshot_queue_turns"] != nil || families["earshot_queue_oldest_seconds"] != nil {
 		t.Errorf("got %s", text)
 	}
 }
