@@ -224,11 +224,7 @@ func TestATurnOfACallerIsATrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := func(method, path, body string) (answer struct {
-		Turn struct {
-			ID json.Number `json:"id"`
-		} `json:"turn"`
-	}) {
+	call := func(method, path, body string, answer any) {
 		r, err := http.NewRequestWithContext(ctx, method, "http://"+d.API+path, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
@@ -241,16 +237,20 @@ func TestATurnOfACallerIsATrace(t *testing.T) {
 		defer res.Body.Close()
 		raw, err := io.ReadAll(res.Body)
 		if err == nil {
-			err = json.Unmarshal(raw, &answer)
+			err = json.Unmarshal(raw, answer)
 		}
 		if err != nil || res.StatusCode >= 300 {
 			t.Fatalf("%s: %d, %v: %s", path, res.StatusCode, err, raw)
 		}
-		return answer
 	}
-	call(http.MethodPut, "/v1/agents/UBOT", `{"name":"helper"}`)
-	opened := call(http.MethodPost, "/v1/context", `{"channel":"C1","agent":"UBOT","open":true,"message":{"id":"m1","time":"2026-03-02T12:00:00Z","author":{"id":"U1","name":"namecanary"},"text":"is it questioncanary?"}}`)
-	call(http.MethodPost, "/v1/turns/"+opened.Turn.ID.String()+"/commit", `{"reply":{"text":"answercanary"},"usage":{"input":30,"output":4}}`)
+	var opened struct {
+		Turn struct {
+			ID json.Number `json:"id"`
+		} `json:"turn"`
+	}
+	call(http.MethodPut, "/v1/agents/UBOT", `{"name":"helper"}`, &struct{}{})
+	call(http.MethodPost, "/v1/context", `{"channel":"C1","agent":"UBOT","open":true,"message":{"id":"m1","time":"2026-03-02T12:00:00Z","author":{"id":"U1","name":"namecanary"},"text":"is it questioncanary?"}}`, &opened)
+	call(http.MethodPost, "/v1/turns/"+opened.Turn.ID.String()+"/commit", `{"reply":{"text":"answercanary"},"usage":{"input":30,"output":4}}`, &struct{}{})
 	stop()
 	if err := <-ran; err != nil {
 		t.Fatal(err)
