@@ -40,6 +40,7 @@ func TestWhatLeavesTheMachineIsListed(t *testing.T) {
 	want := []string{
 		"cmd/earshot",             // the demo's own page, to copy it
 		"internal/daemon",         // the bot's own probe, and the clients that check gives to others
+		"internal/daemon/otlp",    // a collector of OpenTelemetry
 		"internal/sidecar/access", // the keys of an identity provider
 		"model/internal/adapter",  // models and encoders
 		"platform/discord", "platform/discord/discordapi", "platform/discord/internal/gateway",
