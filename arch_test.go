@@ -113,7 +113,7 @@ var layout = architecture{
 		{3, "platform/media", "guarded fetch"},
 		{3, "internal/daemon/metrics", "what machines are told of a process"},
 		{3, "internal/daemon/otlp", "what a collector of OpenTelemetry is sent"},
-		{4, "internal/daemon/otlp/otlptest", "a collector that keeps what it is sent; tests only"},
+		{3, "internal/daemon/otlp/otlptest", "a collector; tests only"},
 		{2, "internal/eval/chats/chatstest", "where that data is"},
 		{3, "internal/counted", "a store that counts what it is asked, for tests"},
 		{3, "internal/pgtest", "a PostgreSQL database for tests"},

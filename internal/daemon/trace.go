@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -52,12 +53,22 @@ func newExporter(o Options, owner string) (*otlp.Exporter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_HEADERS: %w", err)
 	}
+	o.Log.Info("traces and metrics are sent to a collector", "host", hostOf(c.Otel.Endpoint), "content", c.Otel.Content)
 	return otlp.New(otlp.Options{
 		Endpoint: c.Otel.Endpoint, Headers: headers, Version: o.Version, Log: o.Log,
 		Resource: []*commonpb.KeyValue{
 			otlp.String("service.name", c.Otel.Service), otlp.String("service.version", o.Version), otlp.String("service.instance.id", owner),
 		},
 	}), nil
+}
+
+// hostOf returns what a URL tells without its path and what may be a key in it.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
 }
 
 // hook is what the bot is given, nil where nothing is traced.

@@ -12,6 +12,7 @@ package otlp
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -179,8 +180,8 @@ func (e *Exporter) batch() []*tracepb.Span {
 // sent notes how a request ended: its spans are forgotten, unless the collector may take
 // them later.
 func (e *Exporter) sent(batch []*tracepb.Span, err error) {
-	later, ok := err.(notNow)
-	if ok {
+	var later notNow
+	if errors.As(err, &later) {
 		e.pause = min(max(2*e.pause, spansEvery), maxPause)
 		e.next = time.Now().Add(min(max(e.pause, later.after), maxPause))
 	} else {
