@@ -684,6 +684,9 @@ class Hit(TypedDict):
 class HitList(TypedDict):
     # the best first
     hits: List[Hit]
+    # what is missing or stale of the channel's history between from and to: what was said then
+    # may not be found
+    missing: List[CoverageEntry]
 
 
 class _Identity(TypedDict):
@@ -837,6 +840,9 @@ class MessageInfo(_MessageInfo, total=False):
 class _MessagePage(TypedDict):
     # in the order in which they were said
     messages: List[Message]
+    # what is missing or stale of the channel's history in the time of the page: nothing, or not
+    # all, is known of it
+    missing: List[CoverageEntry]
 
 
 class MessagePage(_MessagePage, total=False):

@@ -596,6 +596,11 @@ export interface Hit {
 export interface HitList {
   /** the best first */
   hits: Hit[];
+  /**
+   * what is missing or stale of the channel's history between from and to: what was said then may not be
+   * found
+   */
+  missing: CoverageEntry[];
 }
 
 export interface Identity {
@@ -721,6 +726,11 @@ export interface MessageInfo {
 export interface MessagePage {
   /** in the order in which they were said */
   messages: Message[];
+  /**
+   * what is missing or stale of the channel's history in the time of the page: nothing, or not all, is
+   * known of it
+   */
+  missing: CoverageEntry[];
   /** the cursor of the next page, with older ones; absent on the last */
   next?: string | undefined;
 }

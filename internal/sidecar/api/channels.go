@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -127,10 +128,23 @@ func (s *server) getChannel(ctx context.Context, p access.Principal, at *Place) 
 	return &struct{ Body channelInfo }{channelInfoOf(info)}, nil
 }
 
+// missingBetween writes what is missing or stale of a channel's own history between two
+// times; 0 means that there is no bound.
+func (s *server) missingBetween(ctx context.Context, c earshot.Channel, from, to earshot.Time) ([]coverageEntry, error) {
+	open, err := s.Service.Open(ctx, c.Scope(), "")
+	if err != nil {
+		return nil, err
+	}
+	return coverageOf(slices.DeleteFunc(open, func(e earshot.Coverage) bool {
+		return e.To != 0 && e.To < from || to != 0 && e.From > to
+	})), nil
+}
+
 // A messagePage is a page of messages.
 type messagePage struct {
 	Messages []*contract.Message `json:"messages" doc:"in the order in which they were said"`
 	Next     string              `json:"next,omitempty" doc:"the cursor of the next page, with older ones; absent on the last"`
+	Missing  []coverageEntry     `json:"missing" doc:"what is missing or stale of the channel's history in the time of the page: nothing, or not all, is known of it"`
 }
 
 func pageOf(p explain.Page, kind string) messagePage {
@@ -172,7 +186,15 @@ func (s *server) listMessages(ctx context.Context, p access.Principal, in *listM
 	if err != nil {
 		return nil, err
 	}
-	return &struct{ Body messagePage }{pageOf(page, "messages")}, nil
+	from := span.After
+	if page.Older {
+		from = page.Messages[0].Time
+	}
+	out := pageOf(page, "messages")
+	if out.Missing, err = s.missingBetween(ctx, c, from, span.Before.Time); err != nil {
+		return nil, err
+	}
+	return &struct{ Body messagePage }{out}, nil
 }
 
 type getMessageInput struct {
@@ -259,7 +281,8 @@ type hit struct {
 }
 
 type hitList struct {
-	Hits []hit `json:"hits" doc:"the best first"`
+	Hits    []hit           `json:"hits" doc:"the best first"`
+	Missing []coverageEntry `json:"missing" doc:"what is missing or stale of the channel's history between from and to: what was said then may not be found"`
 }
 
 func (s *server) searchChannel(ctx context.Context, p access.Principal, in *searchInput) (*struct{ Body hitList }, error) {
@@ -282,7 +305,11 @@ func (s *server) searchChannel(ctx context.Context, p access.Principal, in *sear
 	if err != nil {
 		return nil, err
 	}
-	out := hitList{[]hit{}}
+	missing, err := s.missingBetween(ctx, c, q.Since, q.Before.Time)
+	if err != nil {
+		return nil, err
+	}
+	out := hitList{[]hit{}, missing}
 	for _, h := range found {
 		x := hit{string(h.ID), h.Score, h.Cover, map[string]float64{}, contract.MessageOf(h.Message)}
 		for _, part := range h.Parts {

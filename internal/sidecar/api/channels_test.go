@@ -147,13 +147,13 @@ func TestReads(t *testing.T) {
 		{"T1", "/v1/channels/C1/threads/none", 404, "not_found"},
 		{"T1", "/v1/channels/C1/search?q=rollback", 200, `"id":"m001"`},
 		{"T1", "/v1/channels/C1/search?q=worker&author=U0&limit=1", 200, `"author":{"id":"U0"`},
-		{"T1", "/v1/channels/C1/search?q=rollback&from=2024-01-01T00:00:00Z", 200, `{"hits":[]}`},
+		{"T1", "/v1/channels/C1/search?q=rollback&from=2024-01-01T00:00:00Z", 200, `{"hits":[],"missing":[]}`},
 		{"T1", "/v1/channels/C1/search?q=", 400, "q has no word"},
 		{"T1", "/v1/channels/C1/search?q=x&limit=51", 400, "limit"},
 		{"T1", "/v1/channels/C1/search?q=x&from=soon", 400, "from is"},
 		{"T1", "/v1/channels/C1/messages?cursor=abc", 400, "cursor is not one"},
 		{"T1", "/v1/channels/C1/messages?limit=0", 400, "limit"},
-		{"T2", "/v1/channels/C1/search?q=rollback", 200, `{"hits":[]}`},
+		{"T2", "/v1/channels/C1/search?q=rollback", 200, `{"hits":[],"missing":[]}`},
 	} {
 		if status, _, got := w.call(t, c.as, http.MethodGet, c.path, nil); status != c.status || !strings.Contains(got, c.holds) {
 			t.Errorf("%s %s: %d %s; want %d with %s", c.as, c.path, status, got, c.status, c.holds)

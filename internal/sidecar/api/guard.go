@@ -42,7 +42,7 @@ type Brake interface {
 // Guard is what every request passes first, those of MCP too: it gives the request
 // an id and a line in the log, refuses hosts and origins that are not ours (so that a
 // page in a browser cannot reach a loopback address under a name of its own), bounds
-// the body, and answers a panic.
+// the body, compresses the answer, and answers a panic.
 func Guard(o Options, next http.Handler) http.Handler {
 	log := o.Log
 	if log == nil {
@@ -52,6 +52,7 @@ func Guard(o Options, next http.Handler) http.Handler {
 	if u, err := url.Parse(o.URL); err == nil && u.Hostname() != "" {
 		hosts = append(hosts, u.Hostname())
 	}
+	next = compressed(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := rand.Text()
 		about := &guardedRequest{id: id, path: r.URL.Path}

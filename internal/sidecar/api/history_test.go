@@ -103,6 +103,21 @@ func TestTheTimeBeforeTheFirstEventIsMissing(t *testing.T) {
 	if got := w.ok(t, http.MethodGet, "/v1/channels/C1/coverage", nil, nil); !strings.Contains(got, `"missing":[{"to":"2026-03-02T08:59:59.999999Z","state":"missing","why":"nobody has told what was said before"}]`) {
 		t.Errorf("coverage: %s", got)
 	}
+	// Reading and searching say so as well, of the time that they are about.
+	const gap = `"missing":[{"to":"2026-03-02T08:59:59.999999Z","state":"missing","why":"nobody has told what was said before"}]`
+	for path, want := range map[string]string{
+		"/v1/channels/C1/messages":                                gap,
+		"/v1/channels/C1/messages?limit=1":                        `"missing":[]`, // from m2 on
+		"/v1/channels/C1/messages?after=2026-03-02T09:00:00Z":     `"missing":[]`,
+		"/v1/channels/C1/messages?before=2026-03-02T08:30:00Z":    gap,
+		"/v1/channels/C1/search?q=said":                           gap,
+		"/v1/channels/C1/search?q=said&from=2026-03-02T09:00:00Z": `"missing":[]`,
+		"/v1/channels/C1/search?q=said&to=2026-03-02T08:00:00Z":   gap,
+	} {
+		if got := w.ok(t, http.MethodGet, path, nil, nil); !strings.Contains(got, want) {
+			t.Errorf("%s: %s\nlacks %s", path, got, want)
+		}
+	}
 	// A page that reaches back to somewhere, and then one with the beginning.
 	older := func(id, at string) fields { return saidAt("C1", id, at, nil)["message"].(fields) }
 	w.ok(t, http.MethodPost, "/v1/history", fields{"channel": "C1", "messages": []any{older("m0", "2026-03-02T07:00:00Z")}}, nil)

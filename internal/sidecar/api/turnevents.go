@@ -28,10 +28,13 @@ const (
 	maxWaits    = 100              // heartbeats of one caller that wait at the same time
 )
 
+// streamPath is where turns are streamed.
+const streamPath = "/v1/turns/events"
+
 // addTurnEvents adds the stream of turns.
 func (s *server) addTurnEvents(a huma.API) {
 	op := huma.Operation{
-		OperationID: "stream-turns", Method: http.MethodGet, Path: "/v1/turns/events", Summary: "Turns as they change, as server-sent events",
+		OperationID: "stream-turns", Method: http.MethodGet, Path: streamPath, Summary: "Turns as they change, as server-sent events",
 		Description: "One event named turn for each change of state, with the turn as GET /v1/turns lists it. Of the turns that this key has opened and not ended: an event named cancelled where the question was deleted, and one named changed where it was edited, with the turn as GET /v1/turns/open lists it; these have no id. A comment comes every 15 seconds where nothing happens. With Last-Event-ID the stream goes on after that event; without, it begins now. At most 8 streams for each caller.",
 		Responses:   map[string]*huma.Response{"200": {Description: "a stream", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}},
 	}

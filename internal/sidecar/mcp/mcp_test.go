@@ -1,8 +1,10 @@
 package mcp_test
 
 import (
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -307,5 +309,24 @@ func TestTooManyRequestsAreRefused(t *testing.T) {
 	slow.tool(t, w.one, "nothing", `{}`)
 	if status, header, _ := slow.post(t, w.one, `{"jsonrpc":"2.0","id":1,"method":"ping"}`); status != http.StatusTooManyRequests || header.Get("Retry-After") == "" {
 		t.Errorf("the fourth request: got %d, Retry-After %q", status, header.Get("Retry-After"))
+	}
+}
+
+// Long answers are compressed here as those of the API are.
+func TestAToolsAnswerIsCompressed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	_, _, plain := w.post(t, w.team, list, "Accept-Encoding", "identity")
+	_, header, packed := w.post(t, w.team, list, "Accept-Encoding", "gzip")
+	if header.Get("Content-Encoding") != "gzip" {
+		t.Fatalf("got %v", header)
+	}
+	r, err := gzip.NewReader(strings.NewReader(packed))
+	must(t, err)
+	text, err := io.ReadAll(r)
+	must(t, err)
+	if string(text) != plain || len(packed) > len(plain)/2 {
+		t.Errorf("%d bytes of %d hold %d", len(packed), len(plain), len(text))
 	}
 }
