@@ -99,12 +99,8 @@ func startBolt(t *testing.T, file string, env []string) string {
 
 func startPython(t *testing.T, file string, env []string) string {
 	t.Helper()
-	client, err := filepath.Abs(filepath.Join(module, "clients", "python"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	cmd := exec.Command(program(t, "python3"), file) //nolint:gosec // the example
-	cmd.Env = append(append(os.Environ(), env...), "PORT=0", "PYTHONPATH="+client, "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(append(os.Environ(), env...), "PORT=0", pythonPath(t), "PYTHONDONTWRITEBYTECODE=1")
 	line := start(t, cmd).waitFor(t, "the bot is listening on port")
 	return "http://127.0.0.1:" + line[strings.LastIndex(line, " ")+1:]
 }
@@ -151,7 +147,7 @@ func play(t *testing.T, e example, file string, env ...string) *scene {
 	s.general = slack.AddChannel(simulate.Channel{Name: "general", Members: []string{s.mara, s.jonas, s.bot}})
 	app := slack.App()
 	env = append(env, "SLACK_API_URL="+slack.URL()+"/api/", "SLACK_BOT_TOKEN="+app.BotToken, "SLACK_APP_TOKEN="+app.AppToken,
-		"SLACK_SIGNING_SECRET="+app.SigningSecret, "MODEL_URL="+s.model.url, "MODEL_KEY=none")
+		"SLACK_SIGNING_SECRET="+app.SigningSecret, "MODEL_URL="+s.model.url, "MODEL_KEY=none", "OPENAI_BASE_URL="+s.model.url)
 	if at := e.start(t, filepath.Join(module, "examples", e.folder, file), env); at != "" {
 		if err := slack.Subscribe(t.Context(), at); err != nil {
 			t.Fatal(err)

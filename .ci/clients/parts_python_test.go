@@ -187,21 +187,13 @@ func newPartPlay(t *testing.T, python, file string, scene platformScene) *partPl
 		asks = strings.NewReplacer("def ask", "async def ask", "turn.run", "await turn.run").Replace(asks)
 	}
 	write(t, p.file, asks+strings.Replace(code, "lambda turn: turn.run(model),", "lambda turn: ask(turn, model), hold=2,", 1))
-	client, err := filepath.Abs(filepath.Join(module, "clients", "python"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	doubles, err := filepath.Abs(filepath.Join("testdata", "doubles"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	args := []string{"--name", "bot"}
 	for _, w := range scene.workspaces() {
 		args = append(args, "--workspace", w)
 	}
 	p.key = p.car.key(t, args...)
 	p.envs = append(append(os.Environ(), scene.env()...), "EARSHOT_URL="+p.car.url, "EARSHOT_KEY="+p.key, "OPENAI_BASE_URL="+p.model.url,
-		"PORT=0", "PYTHONPATH="+client+":"+doubles, "PYTHONDONTWRITEBYTECODE=1")
+		"PORT=0", pythonPath(t), "PYTHONDONTWRITEBYTECODE=1")
 	return p
 }
 
@@ -380,14 +372,6 @@ func (p *partPlay) get(t *testing.T, path string) string {
 func TestAnAsynchronousBotOnFastAPI(t *testing.T) {
 	t.Parallel()
 	python, car, model := pythonWith(t, "fastapi, httpx, uvicorn"), newSidecar(t), newToolModel(t)
-	paths, err := filepath.Abs(filepath.Join("testdata", "doubles"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := filepath.Abs(filepath.Join(module, "clients", "python"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -400,7 +384,7 @@ func TestAnAsynchronousBotOnFastAPI(t *testing.T) {
 	cmd := exec.Command(python, "-m", "uvicorn", "chat_bot:app", "--fd", "3", "--app-dir", "testdata") //nolint:gosec // the test's own
 	cmd.ExtraFiles = []*os.File{socket}
 	cmd.Env = append(os.Environ(), "EARSHOT_URL="+car.url, "EARSHOT_KEY="+car.key(t, "--name", "bot", "--workspace", "T1"), "OPENAI_BASE_URL="+model.url,
-		"PYTHONPATH="+client+":"+paths, "PYTHONDONTWRITEBYTECODE=1")
+		pythonPath(t), "PYTHONDONTWRITEBYTECODE=1")
 	start(t, cmd)
 	var asks sync.WaitGroup
 	for n := range 8 {

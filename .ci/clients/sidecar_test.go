@@ -52,6 +52,20 @@ func pythonWith(t *testing.T, modules string) string {
 	return python
 }
 
+// pythonPath is where a bot finds the client, and doubles of what cannot be had here.
+func pythonPath(t *testing.T) string {
+	t.Helper()
+	client, err := filepath.Abs(filepath.Join(module, "clients", "python"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doubles, err := filepath.Abs(filepath.Join("testdata", "doubles"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "PYTHONPATH=" + client + ":" + doubles
+}
+
 // peer returns a path within what `npm ci` in .ci/peers installs.
 func peer(t *testing.T, elements ...string) string {
 	t.Helper()

@@ -224,7 +224,7 @@ $inside `+strings.Join(slices.Concat(entry, command), " ")+` >out 2>&1 &
 n=0
 until $inside `+strings.Join(check, " ")+` 2>/dev/null; do
   n=$((n + 1))
-  [ $n -lt 100 ] || { cat out; exit 1; }
+  [ $n -lt 600 ] || { cat out; exit 1; }
   sleep 0.1
 done
 $inside `+strings.Join(entry, " ")+` key create --name bot --workspace T1

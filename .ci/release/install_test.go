@@ -85,7 +85,7 @@ fi
 runs=$(sed -n 's/^ExecStart=//p' /usr/lib/systemd/system/earshot@.service | sed s/%i/sidecar/)
 cd /var/lib/earshot
 $as $runs >/tmp/out 2>&1 &
-healthy() { for n in $(seq 100); do ! earshot health >/dev/null 2>&1 || return 0; sleep 0.1; done; cat /tmp/out; return 1; }
+healthy() { for n in $(seq 600); do ! earshot health >/dev/null 2>&1 || return 0; sleep 0.1; done; cat /tmp/out; return 1; }
 healthy
 [ "$(stat -c '%U %a' /var/lib/earshot/earshot.db)" = "earshot 600" ]
 $as earshot key create --name bot --workspace T1 --db /var/lib/earshot/earshot.db

@@ -12,6 +12,7 @@ class Completion:
 
     def __init__(self, data):
         self._data = data
+        self.choices = [SimpleNamespace(message=SimpleNamespace(content=c["message"].get("content"))) for c in data["choices"]]
 
     def model_dump(self, exclude_none=False):
         return self._data

@@ -62,7 +62,12 @@ class Dispatch:
         return None
 
     def arguments(self, function, body, **more):
-        known = {"body": body, "event": body["event"], "client": self.client, **more}
+        event = body["event"]
+
+        def say(text, thread_ts=None):
+            return self.client.chat_postMessage(channel=event["channel"], text=text, thread_ts=thread_ts)
+
+        known = {"body": body, "event": event, "client": self.client, "say": say, **more}
         return {name: known[name] for name in inspect.getfullargspec(function).args}
 
     def own(self, body):
