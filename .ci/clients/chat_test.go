@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,8 +37,9 @@ func TestTheChatSDKOnSlack(t *testing.T) {
 	before(s.jonas, "since runner 3 is gone", root)
 
 	car, model, at := newSidecar(t), newBrain(t), freeAddress(t)
+	key := car.key(t, "--name", "bot", "--workspace", "T0SIMULATE")
 	bot := &mortal{env: []string{
-		"EARSHOT_URL=" + car.url, "EARSHOT_KEY=" + car.key(t, "--name", "bot", "--workspace", "T0SIMULATE"), "MODEL_URL=" + model.url, "PORT=" + at[strings.LastIndex(at, ":")+1:],
+		"EARSHOT_URL=" + car.url, "EARSHOT_KEY=" + key, "MODEL_URL=" + model.url, "PORT=" + at[strings.LastIndex(at, ":")+1:],
 		"SLACK_API_URL=" + slack.URL() + "/api/", "SLACK_BOT_TOKEN=" + slack.App().BotToken, "SLACK_SIGNING_SECRET=" + slack.App().SigningSecret,
 	}}
 	bot.node, bot.dir = chatBot(t, "chat-serve.mjs")
@@ -115,6 +119,12 @@ func TestTheChatSDKOnSlack(t *testing.T) {
 		if q != root && q != deleted && turns[q] != 1 {
 			t.Errorf("%s has %d turns", q, turns[q])
 		}
+	}
+	if got := car.replies(t, key); got[posting] != "answer 8" || got[also] != "answer 9" {
+		t.Errorf("the posts of the process that was killed are kept as the answers %v", got)
+	}
+	if got, want := car.used(t), 6*20; got != want { // not of what an edit or a kill ended
+		t.Errorf("%d tokens are kept as used for answers, want %d", got, want)
 	}
 	if n := len(slack.Posts()); n != 8 {
 		t.Errorf("the bot has posted %d times, want 8", n)
@@ -205,6 +215,36 @@ func TestTheChatSDKOnDiscord(t *testing.T) {
 	if n := len(world.Posts()); n != 5 {
 		t.Errorf("the bot has posted %d times, want 5: %+v", n, world.Posts())
 	}
+}
+
+// replies are the committed answers of turns, by question.
+func (s *sidecar) replies(t *testing.T, key string) map[string]string {
+	t.Helper()
+	get := func(path string, answer any) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+key)
+		got, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer got.Body.Close()
+		if err := json.NewDecoder(got.Body).Decode(answer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var list struct{ Turns []listedTurn }
+	get("/v1/turns?state=done&limit=100", &list)
+	replies := map[string]string{}
+	for _, turn := range list.Turns {
+		var whole struct{ Reply string }
+		get("/v1/turns/"+strconv.Itoa(turn.ID), &whole)
+		replies[turn.Anchor] = whole.Reply
+	}
+	return replies
 }
 
 // chatBot writes the README's bot in the Chat SDK into a folder, with a model that the tests

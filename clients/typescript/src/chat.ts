@@ -143,6 +143,7 @@ export class ChatPart {
   readonly #heard = new WeakSet<object>(); // messages
   readonly #done = new Map<string, Promise<unknown>>(); // what is done once
   readonly #threads = new Map<string, string>(); // the adapter's id, by question
+  readonly #finding = new Set<string>(); // questions whose posts are looked for
   readonly #files = new Map<string, NonNullable<ChatSaid["attachments"][number]["fetchData"]>>();
   #line: Promise<unknown> = Promise.resolve(); // events are told in their order
   #ask: Ask | undefined;
@@ -337,7 +338,7 @@ export class ChatPart {
     // Its own post is told with its thread; where that fails it is committed, or found.
     const tell = (message: Message) => this.earshot.record({ type: "message", channel: { ...at, id: channel }, message }).catch(() => {});
     const find = async (key: string): Promise<Post | undefined> => {
-      const found = await this.#find(adapter, threadId, question, new Date(message.time ?? 0), key);
+      const found = await this.#find(adapter, threadId, question, message, key);
       if (!found) return undefined;
       await tell(this.#message(adapter, found.said, inThread));
       return { id: found.said.id, text: found.text };
@@ -413,37 +414,52 @@ export class ChatPart {
   /**
    * The post that a process that died may have made. The Chat SDK marks none: it is one of the bot's own
    * after the question that is no turn's reply, and has the text that was to be posted. Where the SDK's
-   * state did not outlive the process nobody knows the text. Then the posts are those of the questions whose
-   * answers were about to be posted there, in their order, if they are as many.
+   * state did not outlive the process nobody knows the text. Then the posts are those of the questions in this
+   * thread whose answers were about to be posted, in their order, if they are as many.
    */
-  async #find(adapter: ChatAdapter, threadId: string, { channel, anchor, workspace }: Question, asked: Date, key: string): Promise<{ said: ChatSaid; text: string } | undefined> {
-    const at = { platform: adapter.name, workspace };
-    const own: ChatSaid[] = [];
-    for await (const { messages } of this.#read(adapter, threadId, !(adapter.name in layouts) || layout(adapter, threadId).thread !== undefined, "backward")) {
-      own.unshift(...messages.filter((m) => m.author.isMe && m.metadata.dateSent > asked));
-      if (messages.some((m) => m.metadata.dateSent < asked)) break;
-    }
+  async #find(adapter: ChatAdapter, threadId: string, question: Question, asked: Message, key: string): Promise<{ said: ChatSaid; text: string } | undefined> {
+    const at = { platform: adapter.name, workspace: question.workspace };
+    const said = await this.#bot.getState().get(saying(key));
+    const lost = typeof said === "string" ? [asked] : await this.#lost(adapter, question, asked);
+    const own = await this.#own(adapter, threadId, Date.parse(lost[0]!.time!));
     if (own.length === 0) return undefined;
-    const open = await this.earshot.unfinished(); // first: what is committed meanwhile counts as done
-    const { turns } = await this.earshot.api.listTurns({ channel, ...at, state: ["done"], limit: 100 });
+    const { turns } = await this.earshot.api.listTurns({ channel: question.channel, ...at, state: ["done"], limit: 100 }); // after what is lost
     const replies = (await Promise.all(turns.map((t) => this.earshot.api.getTurn(t.id)))).flatMap((t) => t.reply_ids);
     const left = own.filter((m) => !replies.includes(m.id));
-    const said = await this.#bot.getState().get(saying(key));
     if (typeof said === "string") {
       const found = left.find((m) => plain(m.text) === plain(said));
       return found && { said: found, text: said };
     }
     if (left.length === 0) return undefined;
-    const place = async (id: string) => (await this.earshot.api.getMessage(channel, id, at)).message.thread ?? id;
-    const here = await place(anchor);
-    const posting: string[] = [];
-    for (const t of open.filter((t) => t.posting).sort((a, b) => a.posting!.localeCompare(b.posting!))) {
-      const done = turns.some((d) => d.anchor === t.anchor);
-      if (!done && t.channel === channel && t.platform === adapter.name && t.workspace === workspace && (await place(t.anchor)) === here) posting.push(t.anchor);
-    }
-    const found = posting.length === left.length ? left[posting.indexOf(anchor)] : posting.length < 2 ? left[0] : undefined;
+    const rivals = lost.filter((m) => !turns.some((t) => t.anchor === m.id));
+    const found = rivals.length === left.length ? left[rivals.findIndex((m) => m.id === asked.id)] : rivals.length === 1 ? left[0] : undefined;
     if (!found) throw new Interrupted(409, "interrupted", "a post of the bot may be the answer to this question or to another one; look yourself");
     return { said: found, text: found.text };
+  }
+
+  /** The questions of a thread whose answers were about to be posted by a process that died, in their order. */
+  async #lost(adapter: ChatAdapter, { channel, workspace }: Question, asked: Message): Promise<Message[]> {
+    const name = (anchor: string): string => [adapter.name, channel, anchor].join(" ");
+    this.#finding.add(name(asked.id!));
+    await pause(500, undefined); // until the others are here too: once they are claimed the sidecar does not tell them from new ones
+    const lost = [asked];
+    for (const t of await this.earshot.unfinished()) {
+      if (t.channel !== channel || t.platform !== adapter.name || t.workspace !== workspace || t.anchor === asked.id || !(t.posting || this.#finding.has(name(t.anchor)))) continue;
+      const { message } = await this.earshot.api.getMessage(channel, t.anchor, { platform: adapter.name, workspace });
+      if ((message.thread ?? message.id) === (asked.thread ?? asked.id)) lost.push(message);
+    }
+    return lost.sort((a, b) => Date.parse(a.time!) - Date.parse(b.time!));
+  }
+
+  /** What the bot has posted in a thread since then. */
+  async #own(adapter: ChatAdapter, threadId: string, since: number): Promise<ChatSaid[]> {
+    const own: ChatSaid[] = [];
+    const thread = !(adapter.name in layouts) || layout(adapter, threadId).thread !== undefined;
+    for await (const { messages } of this.#read(adapter, threadId, thread, "backward")) {
+      own.unshift(...messages.filter((m) => m.author.isMe && m.metadata.dateSent.getTime() > since));
+      if (messages.some((m) => m.metadata.dateSent.getTime() < since)) break;
+    }
+    return own;
   }
 
   /** The bytes of a file: of a message that was heard, or else of one that is looked up. */
