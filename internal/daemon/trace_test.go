@@ -21,6 +21,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/llm/llmtest"
+	"github.com/earshot-ai/earshot/platform/local"
 	"github.com/earshot-ai/earshot/simulate"
 )
 
@@ -268,5 +269,57 @@ func TestATurnOfACallerIsATrace(t *testing.T) {
 		if strings.Contains(strings.ToLower(c.Text()), word) {
 			t.Errorf("the collector was sent %s", word)
 		}
+	}
+}
+
+// TestATraceSaysWhatATurnHasCost: of the whole where each model has a price.
+func TestATraceSaysWhatATurnHasCost(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		priced string
+		want   map[string]string
+	}{
+		{"script", map[string]string{"chat offline": "2.5", "invoke_agent": "2.5"}},
+		{"another", map[string]string{"chat offline": "", "invoke_agent": ""}},
+	} {
+		t.Run(c.priced, func(t *testing.T) {
+			t.Parallel()
+			collector := otlptest.New(t)
+			cfg := defaults(t)
+			cfg.Store, cfg.Otel.Endpoint = "memory:", collector.URL
+			cfg.Model.Prices = map[string]config.Price{c.priced: {Input: 2, Output: 1}}
+			says := llmtest.New(llmtest.Do(func(llm.Request) (llm.Response, error) {
+				return llm.Response{Stop: llm.StopEnd, Model: "script-1-2026", Usage: earshot.Usage{Input: 1_000_000, Output: 500_000}, Parts: []llm.Part{llm.Text("Yes.")}}, nil
+			}))
+			d, err := daemon.Open(t.Context(), daemon.Options{Config: cfg, Outside: daemon.Outside{Model: says}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			ctx, stop := context.WithTimeout(t.Context(), enough)
+			defer stop()
+			ran := make(chan error, 1)
+			go func() { ran <- d.Run(ctx) }()
+			heard, err := d.Chat.Say(ctx, local.NewMessage{Channel: "general", As: "bob", Text: "@earshot hello"})
+			if err == nil {
+				err = d.Wait(ctx, heard.Turn)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop()
+			if err := <-ran; err != nil {
+				t.Fatal(err)
+			}
+			costs := map[string]string{}
+			for _, s := range collector.Spans() {
+				if _, ok := c.want[s.GetName()]; ok {
+					costs[s.GetName()] = otlptest.Facts(s.GetAttributes())["earshot.cost"]
+				}
+			}
+			if diff := gocmp.Diff(costs, c.want); diff != "" {
+				t.Errorf("-got +want\n%s", diff)
+			}
+		})
 	}
 }
