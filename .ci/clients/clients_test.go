@@ -30,6 +30,15 @@ func TestThePythonClient(t *testing.T) {
 	}
 }
 
+func TestThePythonClientIsTyped(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command(pythonWith(t, "httpx, mypy"), "-m", "mypy", "--cache-dir=/dev/null", "earshot") // strict, as pyproject.toml says
+	cmd.Dir = filepath.Join(module, "clients", "python")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 func TestTheTypeScriptClient(t *testing.T) {
 	t.Parallel()
 	node, dir := program(t, "node"), typescriptClient(t)

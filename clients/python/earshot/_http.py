@@ -38,7 +38,7 @@ def address(url: str) -> Address:
     return Address(parts.scheme == "https", parts.hostname, parts.port, parts.path.rstrip("/"))
 
 
-def quoted(part: str) -> str:
+def quoted(part: object) -> str:
     """A part of a path, such as an id with slashes."""
     return urllib.parse.quote(str(part), safe="")
 
@@ -74,7 +74,7 @@ def message(key: str, headers: Optional[Query], body: Any) -> Tuple[Dict[str, st
     return send, json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
 
 
-def answer(status: int, headers: Mapping[str, str], raw: bytes) -> Any:
+def answer(status: int, headers: Any, raw: bytes) -> Any:
     """The JSON of an answer, the bytes of a file, None if it has none; raises what a refusal means."""
     out: Any = None
     if raw and "json" in (headers.get("Content-Type") or ""):

@@ -134,7 +134,7 @@ class Part:
             return self._backfilled(question, message.get("thread"))
 
         place = {"workspace": question.workspace, "platform": self.platform}
-        options = {**self._options, **place, **more, "backfill": backfill, "claimed": lambda turn: claimed.set()}
+        options: Dict[str, Any] = {**self._options, **place, **more, "backfill": backfill, "claimed": lambda turn: claimed.set()}
         for _ in range(2):
             try:
                 self.earshot.answer(question.channel, question.anchor, self._ask or str, posted, find, **options)

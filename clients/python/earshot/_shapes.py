@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import importlib
+import inspect
 import json
-from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, cast
 
 from ._generated import Entry, ResultMessage, ToolAnswer, ToolInfo, UsageJSON
 
@@ -75,7 +77,7 @@ def part(kind: str, name: str, data: bytes) -> Dict[str, Any]:
     return {"type": "file", "file": {"filename": name, "file_data": f"data:{kind};base64,{encoded}"}}
 
 
-def tools(format: Optional[str], list: List[ToolInfo], call: Callable[..., Any]) -> List[Any]:
+def tools(format: Optional[str], list: Sequence[Any], call: Optional[Callable[..., Any]]) -> List[Any]:
     """Tools in the form that a library takes; call calls one, and may be asynchronous."""
     if format is None:
         return [dict(t) for t in list]
@@ -88,17 +90,15 @@ def tools(format: Optional[str], list: List[ToolInfo], call: Callable[..., Any])
             for t in list
         ]
     if format == "anthropic":
-        return [{k: t[k] for k in ("name", "description", "input_schema")} for t in list]
+        return [{"name": t["name"], "description": t["description"], "input_schema": t["input_schema"]} for t in list]
     if format == "langchain":
         return [_langchain(t, call) for t in list]
     raise ValueError('tools are had for "openai", "anthropic" and "langchain"')
 
 
-def _langchain(tool: ToolInfo, call: Callable[..., Any]) -> Any:
+def _langchain(tool: ToolInfo, call: Any) -> Any:
     """A tool as LangChain and LangGraph take it: a StructuredTool, which is called as the turn's."""
-    import inspect
-
-    from langchain_core.tools import StructuredTool  # type: ignore[import-not-found,unused-ignore]
+    make = importlib.import_module("langchain_core.tools").StructuredTool
 
     def run(**args: Any) -> str:
         return text_of_answer(call(tool["name"], args))
@@ -106,8 +106,8 @@ def _langchain(tool: ToolInfo, call: Callable[..., Any]) -> Any:
     async def wait(**args: Any) -> str:
         return text_of_answer(await call(tool["name"], args))
 
-    given = {"coroutine": wait} if inspect.iscoroutinefunction(call) else {"func": run}
-    return StructuredTool.from_function(
+    given: Dict[str, Any] = {"coroutine": wait} if inspect.iscoroutinefunction(call) else {"func": run}
+    return make.from_function(
         name=tool["name"], description=tool["description"], args_schema=tool["input_schema"], **given
     )
 
@@ -162,7 +162,7 @@ def asked(text: str, calls: List[Tuple[str, str, Any]]) -> Entry:
     entry: Dict[str, Any] = {"role": "assistant", "calls": written}
     if text:
         entry["text"] = text
-    return entry  # type: ignore[return-value]
+    return cast(Entry, entry)
 
 
 def answered(id: str, answer: Any) -> Entry:
@@ -246,7 +246,8 @@ def _anthropic_usage(usage: Mapping[str, Any]) -> UsageJSON:
 def added(one: UsageJSON, more: Mapping[str, Any]) -> UsageJSON:
     """The sum of two usages; what is 0 is left out."""
     names = ("input", "output", "cache_read", "cache_write")
-    return {n: v for n in names if (v := one.get(n, 0) + (more.get(n) or 0))}  # type: ignore[return-value, attr-defined, operator]
+    sums = {n: (one.get(n) or 0) + (more.get(n) or 0) for n in names}  # type: ignore[operator]
+    return cast(UsageJSON, {n: v for n, v in sums.items() if v})
 
 
 def split(text: str, most: int) -> List[str]:

@@ -263,12 +263,12 @@ class Turn(Context):
         is asked no more.
         """
         own = {t["name"]: t for t in tools}
-        infos = self.tools() + [{k: t[k] for k in ("name", "description", "input_schema")} for t in tools]
+        infos = self.tools() + shapes.tools("anthropic", list(tools), None)
         loop = shapes.Rounds(format, self.chat, shapes.tools(format, infos, self.call))
         text = ""
         for left in range(rounds - 1, -1, -1):
             text, calls, usage = loop.said(outcome(model(**loop.ask(last=not left))))
-            self.used(**usage)  # type: ignore[arg-type]
+            self.used(**usage)
             if not calls or not left or self.stopped.is_set():
                 break
             answers = [(id, self._called(own.get(name), name, args)) for id, name, args in calls]

@@ -98,7 +98,8 @@ class Earshot:
         slack), dispatches of Discord's gateway (discord). What says nothing that is kept is ignored."""
         told: List[wire.ToldEvent] = []
         for i in range(0, len(events), BATCH):
-            told += (await self.api.post_events({"events": list(events[i : i + BATCH])}, platform=platform))["events"]
+            batch = cast(List[wire.Event], list(events[i : i + BATCH]))  # which they are not, with a platform
+            told += (await self.api.post_events({"events": batch}, platform=platform))["events"]
         return told
 
     async def file(
@@ -369,17 +370,18 @@ class Earshot:
 
     # Parts for platforms.
 
-    def slack(self, app: Any) -> Slack:
-        """The part for Slack, on an App of Bolt's."""
+    def slack(self, app: Any, *, tier: str = "internal", pages: int = 10) -> Slack:
+        """The part for Slack, on an App of Bolt's. tier is "distributed" for an app that is sold outside of
+        Slack's Marketplace; of history that is missing at most so many pages are read at once."""
         from .slack import Slack
 
-        return Slack(self, app)
+        return Slack(self, app, tier=tier, pages=pages)
 
-    def discord(self, client: Any) -> Discord:
+    def discord(self, client: Any, *, pages: int = 10) -> Discord:
         """The part for Discord, on a Client of discord.py's, which is asynchronous: of earshot.aio only."""
         from ..discord import Discord
 
-        return Discord(self, client)
+        return Discord(cast(Any, self), client, pages=pages)
 
     # Conversations of the conversation API.
 

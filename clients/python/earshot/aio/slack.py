@@ -80,7 +80,7 @@ class Slack(Part):
     async def _start(self) -> None:
         self._me = _data(await self.app.client.auth_test())
         agent = {"name": self._me["user"], "workspace": self._me["team_id"]}
-        await self.earshot.api.put_agent(self._me["user_id"], agent)  # type: ignore[arg-type,unused-ignore]
+        await self.earshot.api.put_agent(self._me["user_id"], agent)  # type: ignore[arg-type]
         Job("earshot leftovers", self._leftovers)
 
     async def started(self) -> None:
@@ -132,13 +132,13 @@ class Slack(Part):
                 people.append({"id": id, "name": name, "kind": "bot" if user.get("is_bot") else "human"})
         if people:
             authors = {"workspace": self._me["team_id"], "platform": "slack", "authors": people}
-            await self.earshot.api.put_authors(authors)  # type: ignore[arg-type,unused-ignore]
+            await self.earshot.api.put_authors(authors)  # type: ignore[arg-type]
         if channel not in self._met:
             found = (await self._known(channel, "conversations_info", channel=channel)).get("channel") or {}
             about = {"name": found.get("name"), "topic": (found.get("topic") or {}).get("value")}
             body = dict({k: v for k, v in about.items() if v}, workspace=self._me["team_id"], platform="slack")
             if found.get("name"):
-                await self.earshot.api.put_channel(channel, body)  # type: ignore[arg-type,unused-ignore]
+                await self.earshot.api.put_channel(channel, body)  # type: ignore[arg-type]
 
     async def _known(self, id: str, method: str, **args: Any) -> Dict[str, Any]:
         self._met.add(id)

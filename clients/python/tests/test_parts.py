@@ -1,0 +1,72 @@
+"""What the parts for platforms refuse, and how fast they call; .ci/clients plays whole bots."""
+
+import unittest
+from types import SimpleNamespace
+from unittest import mock
+
+from earshot import Earshot, _part
+
+
+class Refused(Exception):
+    def __init__(self, wait):
+        self.response = SimpleNamespace(headers={"retry-after": wait})
+
+
+class PacedTest(unittest.TestCase):
+    def setUp(self):
+        self.part = _part.Part(Earshot("http://127.0.0.1:1", "k"))
+        self.now, self.waited = 1000.0, []
+
+        def sleep(seconds):
+            self.waited.append(seconds)
+            self.now += seconds
+
+        for name, value in (("sleep", sleep), ("time", SimpleNamespace(monotonic=lambda: self.now))):
+            patch = mock.patch.object(_part, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_calls_are_not_more_than_the_rate(self):
+        for _ in range(5):
+            self.part._paced("history", lambda: None, 2)
+        self.assertEqual(self.waited, [60.0, 0.0, 60.0])
+
+    def test_who_is_told_to_wait_waits(self):
+        answers = [Refused("7"), "page"]
+
+        def call(channel):
+            answer = answers.pop(0)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        self.assertEqual(self.part._paced("history", call, 40, channel="C1"), "page")
+        self.assertEqual(self.waited, [7.0])
+
+    def test_a_wait_that_is_too_long_is_told(self):
+        def call():
+            raise Refused("3600")
+
+        with self.assertRaises(Refused):
+            self.part._paced("history", call, 40)
+        self.assertEqual(self.waited, [])
+
+
+class TimeTest(unittest.TestCase):
+    def test_times_keep_their_microseconds(self):
+        for text in ("2026-03-02T08:59:59.999999Z", "1969-12-31T23:59:59.000001Z"):
+            self.assertEqual(_part.rfc3339(_part.micros(text)), text)
+        self.assertEqual(_part.micros("2026-03-02T08:59:59.9Z") % 1000000, 900000)
+        self.assertEqual(_part.micros("1970-01-01T00:00:01Z"), 1000000)
+
+
+class DiscordTest(unittest.TestCase):
+    def test_discord_is_asynchronous_and_must_show_what_it_sends(self):
+        try:
+            from earshot.aio import Earshot as AsyncEarshot
+        except ImportError:
+            self.skipTest("NOT TESTED: httpx is not installed")
+        with self.assertRaisesRegex(TypeError, "earshot.aio"):
+            Earshot(key="k").discord(SimpleNamespace())
+        with self.assertRaisesRegex(ValueError, "enable_debug_events"):
+            AsyncEarshot(key="k").discord(SimpleNamespace(_enable_debug_events=False))
