@@ -10,6 +10,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Set
 
 from ._errors import EarshotError, Forbidden, NotFound
+from ._shapes import text_of
 from ._client import Earshot
 from ._turn import Turn
 from ._world import Event, Job, outcome, sleep, until
@@ -125,6 +126,12 @@ class Part:
         arrived: once its claim has run out it is looked for."""
         posting = False
 
+        def ask(turn: Turn) -> str:
+            reply = text_of(outcome(self._ask(turn))) if self._ask else ""
+            if not reply.strip():
+                raise ValueError("the reply has no text")
+            return reply
+
         def posted(text: str, key: str) -> Any:
             nonlocal posting
             posting = True
@@ -137,7 +144,7 @@ class Part:
         options: Dict[str, Any] = {**self._options, **place, **more, "backfill": backfill, "claimed": lambda turn: claimed.set()}
         for _ in range(2):
             try:
-                self.earshot.answer(question.channel, question.anchor, self._ask or str, posted, find, **options)
+                self.earshot.answer(question.channel, question.anchor, ask, posted, find, **options)
                 return
             except Exception as error:
                 self._failed(error)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Set
 
 from .._errors import EarshotError, Forbidden, NotFound
+from .._shapes import text_of
 from ._client import Earshot
 from ._turn import Turn
 from ._world import Event, Job, outcome, sleep, until
@@ -124,6 +125,12 @@ class Part:
         arrived: once its claim has run out it is looked for."""
         posting = False
 
+        async def ask(turn: Turn) -> str:
+            reply = text_of(await outcome(self._ask(turn))) if self._ask else ""
+            if not reply.strip():
+                raise ValueError("the reply has no text")
+            return reply
+
         async def posted(text: str, key: str) -> Any:
             nonlocal posting
             posting = True
@@ -136,7 +143,7 @@ class Part:
         options: Dict[str, Any] = {**self._options, **place, **more, "backfill": backfill, "claimed": lambda turn: claimed.set()}
         for _ in range(2):
             try:
-                await self.earshot.answer(question.channel, question.anchor, self._ask or str, posted, find, **options)
+                await self.earshot.answer(question.channel, question.anchor, ask, posted, find, **options)
                 return
             except Exception as error:
                 await self._failed(error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from typing import Any, AsyncIterator, Callable, Dict, Optional, Tuple
+from typing import Any, AsyncIterator, Callable, Dict, Optional, Set, Tuple
 
 try:
     import httpx
@@ -48,9 +48,17 @@ async def until(event: Event, seconds: float) -> bool:
 class Job:
     """Work in the background, in the running event loop."""
 
+    _running: Set["asyncio.Task[Any]"] = set()  # the event loop itself would let go of them
+
     def __init__(self, name: str, work: Callable[..., Any], *args: Any) -> None:
-        self._task = asyncio.get_running_loop().create_task(work(*args))
-        self._task.add_done_callback(lambda task: task.cancelled() or task.exception())  # whoever waits hears of it
+        self._task: "asyncio.Task[Any]" = asyncio.get_running_loop().create_task(work(*args))
+        self._running.add(self._task)
+        self._task.add_done_callback(self._ends)
+
+    def _ends(self, task: "asyncio.Task[Any]") -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waits hears of it
 
     @property
     def ended(self) -> bool:
