@@ -90,9 +90,10 @@ func makeTwice(scratch string) error {
 	version = string(regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+\S*)`).FindSubmatch(changelog)[1])
 	first, second = filepath.Join(scratch, "one"), filepath.Join(scratch, "another", "folder")
 	program = filepath.Join(first, dist, "earshot_"+platform()+map[string]string{"amd64": "_v1", "arm64": "_v8.0"}[runtime.GOARCH], "earshot")
-	for _, clone := range []string{first, second} {
+	from := top
+	for _, clone := range []string{first, second} { // the second of the first: work goes on, and HEAD may move
 		for _, line := range [][]string{
-			{top, "git", "clone", "--quiet", "--shared", "--no-tags", ".", clone},
+			{from, "git", "clone", "--quiet", "--shared", "--no-tags", ".", clone},
 			{clone, "git", "tag", "v" + version},
 			{clone, *goreleaser, "release", skip, "--config=" + path},
 		} {
@@ -102,6 +103,7 @@ func makeTwice(scratch string) error {
 				return fmt.Errorf("%s: %w\n%s", strings.Join(line[1:], " "), err, out)
 			}
 		}
+		from = first
 	}
 	return nil
 }
