@@ -136,7 +136,7 @@ func (r *reader) load(ctx context.Context, hits []search.Hit, worth []assemble.R
 		}
 	}
 	slices.Sort(ids)
-	list, err := r.store.ByID(ctx, r.scope, slices.Compact(ids)...)
+	list, err := r.have(ctx, slices.Compact(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -177,6 +177,19 @@ func (r *reader) load(ctx context.Context, hits []search.Hit, worth []assemble.R
 		}
 	}
 	return loaded, nil
+}
+
+// have returns messages by their ascending ids, of which those that are kept are not read
+// again.
+func (r *reader) have(ctx context.Context, ids []earshot.MessageID) ([]earshot.Message, error) {
+	list := make([]earshot.Message, 0, len(ids))
+	for i := range r.messages {
+		if _, wanted := slices.BinarySearch(ids, r.messages[i].ID); wanted {
+			list = append(list, r.messages[i])
+		}
+	}
+	more, err := r.store.ByID(ctx, r.scope, slices.DeleteFunc(ids, func(id earshot.MessageID) bool { return r.kept[id] })...)
+	return append(list, more...), err
 }
 
 // threadsOf keeps the threads of the hits that are worth showing, the thread with the
