@@ -122,6 +122,7 @@ type platformScene interface {
 	direct(text string) string
 	show(text, file string, data []byte) string           // a message with a file
 	thread(text, beside string) (say func(string) string) // a thread, which begins with two messages
+	lapse() bool                                          // a connection that is lost for a while; false where the platform tells everything later
 	lose()                                                // the answer to the next post
 	link(id string) string
 	edit(id, text string)
@@ -257,6 +258,7 @@ func (p *partPlay) run(t *testing.T) {
 	p.start(t)
 	p.wait(t, "an answer of the next process", func() bool { return len(p.replies(five)) == 1 })
 
+	lapses := 0
 	six := p.direct("question 6, between us")
 	seven := p.say("@bot question 7, which sources have you?", "")
 	eight := p.say("@bot question 8, please fail", "")
@@ -264,9 +266,17 @@ func (p *partPlay) run(t *testing.T) {
 	p.wait(t, "an answer to each question", func() bool {
 		return !slices.ContainsFunc([]string{six, seven, eight, nine}, func(q string) bool { return len(p.replies(q)) == 0 })
 	})
+	if p.lapse() {
+		p.say("runner 5 took over", "")
+		p.started(t, nil)
+		twelve := p.say("@bot question 12, who took over?", "")
+		p.wait(t, "an answer after a lapse", func() bool { return len(p.replies(twelve)) == 1 })
+		p.asked(t, "question 12, who took over?", "runner 5 took over")
+		lapses++
+	}
 	p.lose()
 	eleven := p.say("@bot question 11, do you hear yourself?", "")
-	p.committed(t, 9)
+	p.committed(t, 9+lapses)
 	for id, want := range map[string]string{
 		one: "answer to question 1", two: "answer to question 2", three: "answer to question 33", four: "", five: "answer to question 5",
 		six: "answer to question 6", eight: "Sorry, I could not answer that.", nine: "answer to question 9", ten: "answer to question 10",
@@ -282,7 +292,7 @@ func (p *partPlay) run(t *testing.T) {
 	p.asked(t, "question 9, what is on it?", `"image_url"`)
 	p.asked(t, "question 9, what is on it?", "runner 4 took over")
 	p.asked(t, "question 10, who has the keys?", "Bob has them")
-	p.used(t, 9, 7) // one asked no model, and of one whose post was found nobody knows any more
+	p.used(t, 9+lapses, 7+lapses) // one asked no model, and of one whose post was found nobody knows any more
 }
 
 // asked checks that the model was asked a question with something in its prompt.
@@ -460,6 +470,8 @@ func (s *slackScene) thread(text, beside string) func(string) string {
 	return func(text string) string { return s.say(text, root) }
 }
 
+func (s *slackScene) lapse() bool { return false }
+
 func (s *slackScene) lose() {
 	s.Inject(simulate.Fault{Kind: simulate.LostResponse, On: "chat.postMessage", Times: 1})
 }
@@ -518,7 +530,7 @@ func (s *slackScene) until(ctx context.Context, is func() bool) error { return s
 type discordScene struct {
 	*discord.Discord
 	general, dm, mara string
-	where             map[string]string
+	before            int // how often a bot has identified itself
 }
 
 func newDiscordScene(t *testing.T) platformScene {
@@ -564,6 +576,13 @@ func (s *discordScene) thread(text, beside string) func(string) string {
 	return func(text string) string { return s.Say(thread, s.mara, s.mention(text)) }
 }
 
+func (s *discordScene) lapse() bool {
+	s.before = s.Identifies()
+	s.ForgetSessions()
+	s.Cut()
+	return true
+}
+
 func (s *discordScene) lose() {
 	s.Inject(discord.Fault{Kind: discord.LostResponse, On: "create_message", Times: 1})
 }
@@ -590,10 +609,10 @@ func (s *discordScene) started(t *testing.T, _ *running) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
-	before := s.Identifies()
-	if err := s.Until(ctx, func() bool { return s.Identifies() > before && s.Connections() > 0 }); err != nil {
+	if err := s.Until(ctx, func() bool { return s.Identifies() > s.before && s.Connections() > 0 }); err != nil {
 		t.Fatalf("the bot does not connect: %v", err)
 	}
+	s.before = s.Identifies()
 }
 
 func (s *discordScene) settle(t *testing.T) {

@@ -113,8 +113,9 @@ class Discord(Part):
         for event in batch:
             data = event["d"]
             self._learn(event["t"], data)
-            if event["t"] == "READY" and self._sweeper is None:
-                self._sweeper = Job("earshot leftovers", self._leftovers)
+            if event["t"] == "READY":  # a new session: what was said before it, Discord does not tell
+                self._listens_anew()
+                self._sweeper = self._sweeper or Job("earshot leftovers", self._leftovers)
             workspace, id = data.get("guild_id") or "@me", data.get("channel_id")
             if event["t"] not in HEARD or not await self._introduced(workspace):
                 continue

@@ -63,7 +63,13 @@ class Part:
     ) -> None:
         self._ask, self._when, self._options = ask, when, options
         self._on_error, self._apology, self._patience = on_error or _log, apology, patience
+        self._listens_anew()
+
+    def _listens_anew(self) -> None:
+        """Notes that what is said is heard from now on, and not what was said since somebody listened last."""
         self._since = time.time_ns() // 1000
+        self._listening.clear()
+        self._read.clear()
 
     # What is answered.
 
