@@ -48,8 +48,19 @@ func OpenThread(ctx context.Context, st ThreadStore, at earshot.Scope, root ears
 	x.Rootless = len(found) == 0 && (!named || x.Began != 0)
 	for _, m := range found {
 		x.Began = m.Time
-		if a := m.Replies; a != nil && a.Count > all.Count-1 && !m.Deleted {
-			x.Lacks = max(a.Last, all.To)
+		a := m.Replies
+		if a == nil || m.Deleted {
+			continue
+		}
+		// What was said since is stored without having been counted there.
+		known := all
+		if a.Last != 0 && a.Last < all.To {
+			if known, err = st.Count(ctx, at, earshot.ThreadOf(root), earshot.Position{Time: a.Last + 1}); err != nil {
+				return nil, err
+			}
+		}
+		if a.Count > known.Count-1 {
+			x.Lacks = max(a.Last, known.To)
 		}
 	}
 	return coverage.OfThread(list, x, upTo), nil

@@ -225,6 +225,11 @@ func TestAThreadThatIsNotStoredWhole(t *testing.T) {
 		t.Errorf("%+v", told)
 	}
 	w.wantGaps(t, "C1", reply, "history between 2026-03-02 08:00 UTC and 2026-03-02 09:01 UTC could not be loaded")
+	// What is said since was not counted there, and does not make it whole.
+	const since = "1772442180.000100"
+	slack(slackSaid("C1", "1772442120.000100", fields{"thread_ts": root}))
+	slack(slackSaid("C1", since, fields{"thread_ts": root}))
+	w.wantGaps(t, "C1", since, "history between 2026-03-02 08:00 UTC and 2026-03-02 09:01 UTC could not be loaded")
 	if got := w.ok(t, http.MethodGet, "/v1/channels/C1/coverage?thread="+root, nil, nil); !strings.Contains(got, `"missing":[{"thread":"`+root+`"`) {
 		t.Errorf("coverage of the thread: %s", got)
 	}
