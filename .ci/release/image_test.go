@@ -236,7 +236,7 @@ wait $!
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if !regexp.MustCompile(`^ok\nek_\w+\n$`).Match(out) {
+	if !regexp.MustCompile(`^ok\nek_[\w-]+\n$`).Match(out) {
 		t.Errorf("the check and the key say %q", out)
 	}
 }
