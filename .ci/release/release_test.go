@@ -276,3 +276,34 @@ func TestTheCataloguesHaveTheSumsOfTheArchives(t *testing.T) {
 		}
 	}
 }
+
+// What npm and PyPI are given is made of the release's programs, and made again it has
+// the same bytes. `.ci/run clients` installs and uses such packs.
+func TestThePacksOfAReleaseAreMadeTwice(t *testing.T) {
+	t.Parallel()
+	peers := filepath.Join(top, ".ci", "peers", "node_modules")
+	if _, err := os.Stat(filepath.Join(peers, "typescript")); err != nil {
+		lack(t, "run `npm ci` in .ci/peers")
+	}
+	sums := map[string]string{}
+	for _, clone := range []string{first, second} {
+		if err := os.Symlink(peers, filepath.Join(clone, ".ci", "peers", "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+		output(t, "go", "run", "-C", clone, "./.ci/packs", "-version="+version)
+		all, err := filepath.Glob(filepath.Join(clone, dist, "packs", "*", "*"))
+		if want := 2 * (1 + len(platforms())); err != nil || len(all) != want {
+			t.Fatalf("got the packs %q, %v, want %d", all, err, want)
+		}
+		for _, path := range all {
+			name, sum := filepath.Base(path), fmt.Sprintf("%x", sha256.Sum256(read(t, path)))
+			if sums[name] != "" && sums[name] != sum {
+				t.Errorf("made again, %s differs", name)
+			}
+			sums[name] = sum
+		}
+	}
+	if want := 2 * (1 + len(platforms())); len(sums) != want {
+		t.Errorf("made twice, there are %d packs, want %d", len(sums), want)
+	}
+}
