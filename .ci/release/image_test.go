@@ -172,6 +172,7 @@ func TestTheImageBecomesHealthy(t *testing.T) {
 	if os.Getuid() != 0 {
 		lack(t, "it needs root, for chroot")
 	}
+	isolated(t)
 	const certificates = "/etc/ssl/certs/ca-certificates.crt"
 	if _, err := os.Stat(certificates); err != nil {
 		lack(t, "there is no "+certificates)
