@@ -370,7 +370,7 @@ func (p *partPlay) get(t *testing.T, path string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end
+	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -401,12 +401,12 @@ func TestAnAsynchronousBotOnFastAPI(t *testing.T) {
 		asks.Go(func() {
 			body := fmt.Sprintf(`{"time":"2026-03-02T09:0%d:00Z","text":"<@BOT> question %d, please"}`, n, n)
 			url := fmt.Sprintf("http://%s/rooms/r%d/messages/%d", listener.Addr(), n/2, n)
-			response, err := http.Post(url, "application/json", strings.NewReader(body)) //nolint:gosec,noctx // the test's own
+			response, err := http.Post(url, "application/json", strings.NewReader(body)) //nolint:gosec // the test's own
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			defer response.Body.Close() //nolint:errcheck // read to its end
+			defer response.Body.Close()
 			got, err := io.ReadAll(response.Body)
 			if want := fmt.Sprintf(`{"answer":"answer to question %d"}`, n); err != nil || string(got) != want {
 				t.Errorf("%v: %s, want %s", err, got, want)
