@@ -170,24 +170,33 @@ func (f *fetcher) body(ctx context.Context, resp *http.Response, s Source, redir
 		return nil, err
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if isLogin(bareMediaType(s.Type), kind, sniffType(data), redirected) {
-		return nil, &Error{Why: whyLogin}
+	if why := whyPage(bareMediaType(s.Type), kind, data, redirected); why != "" {
+		return nil, &Error{Why: why}
 	}
 	return data, nil
 }
 
-// isLogin reports whether the body is a web page in place of the file. Slack answers
-// with its login page and status 200 if the token may not read files. A file that
-// was declared as HTML may be a page, and one declared as text may look like one.
-func isLogin(declared, served, looks string, redirected bool) bool {
+// whyPage says why a body is a web page in place of the file; "" where it is the file.
+// Slack answers with its login page and status 200 if the token may not read files. A file
+// that was declared as a page may be one, and one declared as text may look like one.
+func whyPage(declared, served string, data []byte, redirected bool) string {
 	const page = "text/html"
+	looks := sniffType(data) == page
 	switch {
+	case served != page && !looks:
+		return ""
 	case redirected:
-		return served == page || looks == page
-	case served == page:
-		return !strings.Contains(declared, "html")
+		return whyLogin
+	case isCanvas(declared) && asksToSignIn(data):
+		return whyLogin
+	case isPageType(declared):
+		return ""
+	case served != page && (strings.HasPrefix(declared, "text/") || strings.Contains(declared, "xml")):
+		return ""
+	case asksToSignIn(data):
+		return whyLogin
 	}
-	return looks == page && !strings.HasPrefix(declared, "text/") && !strings.Contains(declared, "xml")
+	return whyOther
 }
 
 // readLimited reads all of r, at most most bytes.

@@ -181,6 +181,9 @@ func (x *Files) convert(ctx context.Context, data []byte, declared string) (llm.
 		}
 		return llm.Media{Type: kind, Data: data}, nil
 	}
+	if isPageType(declared) {
+		data = pageText(data)
+	}
 	return convertText(data)
 }
 

@@ -89,6 +89,7 @@ const (
 	whyGone     = "the platform does not have it any more"
 	whyRefused  = "the platform does not let the bot read it"
 	whyLogin    = "the platform showed a login page in its place: the bot may lack the permission to read files"
+	whyOther    = "the platform sent a web page in its place"
 	whyExternal = "it lies on another service"
 	whyLarge    = "it is too large"
 	whyEmpty    = "it is empty"
