@@ -98,6 +98,17 @@ func checkID(name, id string) error {
 	return nil
 }
 
+// idOf reads an id of a message as people write it: the permalink of a message of this
+// channel, or Slack's p with a ts. Anything else is the id that it is.
+func (s *Set) idOf(v string) string {
+	channel, id, ok := earshot.ParsePermalink(v)
+	// Ids of Discord are one message's everywhere, and a thread there is a channel of its own.
+	if ok && (channel == "" || channel == s.scope.Channel || s.scope.Platform == earshot.Discord) {
+		return string(id)
+	}
+	return v
+}
+
 // localLayouts are the layouts of dates and times without an offset. They are
 // read in the set's zone.
 var localLayouts = []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02 15:04:05"}

@@ -64,7 +64,7 @@ func (s *Set) thread(ctx context.Context, id string, replies int) (Answer, error
 	if err := checkID("thread_id", id); err != nil {
 		return Answer{}, err
 	}
-	root, err := s.rootOf(ctx, earshot.MessageID(id))
+	root, err := s.rootOf(ctx, earshot.MessageID(s.idOf(id)))
 	if err != nil {
 		return Answer{}, err
 	}
@@ -204,12 +204,14 @@ func (s *Set) byID(ctx context.Context, ids []string) (Answer, error) {
 	if len(ids) > maxIDs {
 		return Answer{}, newRefusal("message_ids are too many", "ask for fewer at once")
 	}
+	ids = slices.Clone(ids)
 	want := make([]earshot.MessageID, len(ids))
 	for i, id := range ids {
 		if err := checkID("message_ids", id); err != nil {
 			return Answer{}, err
 		}
-		want[i] = earshot.MessageID(id)
+		ids[i] = s.idOf(id)
+		want[i] = earshot.MessageID(ids[i])
 	}
 	list, err := s.store.ByID(ctx, s.scope, want...)
 	if err != nil {

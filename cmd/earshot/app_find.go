@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -223,14 +222,14 @@ func findMessage(ctx context.Context, st earshot.Store, c earshot.Channel, label
 	}
 	id := want
 	if strings.HasPrefix(want, "http") {
-		ch, ts, ok := parsePermalink(want)
+		ch, ts, ok := earshot.ParsePermalink(want)
 		if !ok {
-			return earshot.Message{}, usagef("%s is not a link to a message; copy one with Slack's “Copy link”", want)
+			return earshot.Message{}, usagef("%s is not a link to a message; copy one with “Copy link” of Slack or “Copy Message Link” of Discord", want)
 		}
 		if ch != c.ID {
 			return earshot.Message{}, usagef("the link leads to channel %s, and %s is %s", ch, label, c.ID)
 		}
-		id = ts
+		id = string(ts)
 	}
 	m, err := st.Message(ctx, s, earshot.MessageID(id))
 	switch {
@@ -274,26 +273,6 @@ func findByPrefix(ctx context.Context, st earshot.Store, s earshot.Scope, label,
 		ids = append(ids, fmt.Sprintf("%s (%s)", m.ID, plain.Line(m.Text, 30)))
 	}
 	return earshot.Message{}, usagef("more than one message of %s begins with %q: %s …; give more of the id", label, prefix, strings.Join(ids, ", "))
-}
-
-// parsePermalink reads a link such as
-// https://team.slack.com/archives/C1/p1700000005000100?thread_ts=….
-// Slack's client makes them: the digits after p are the ts without its dot.
-func parsePermalink(link string) (earshot.ChannelID, string, bool) {
-	u, err := url.Parse(link)
-	if err != nil {
-		return "", "", false
-	}
-	part := strings.Split(strings.Trim(u.Path, "/"), "/")
-	if len(part) != 3 || part[0] != "archives" || len(part[2]) < 8 || part[2][0] != 'p' {
-		return "", "", false
-	}
-	digits := part[2][1:]
-	if strings.Trim(digits, "0123456789") != "" {
-		return "", "", false
-	}
-	cut := len(digits) - 6
-	return earshot.ChannelID(part[1]), digits[:cut] + "." + digits[cut:], true
 }
 
 // A readTarget is what a command reads: a store, a channel of it and one message.

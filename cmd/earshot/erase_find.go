@@ -45,11 +45,11 @@ func (c *eraseCmd) of(ctx context.Context, l turnStore) (of earshot.ErasureOf, n
 	}
 	for _, id := range c.Message {
 		if strings.HasPrefix(id, "http") {
-			ch, ts, ok := parsePermalink(id)
+			ch, ts, ok := earshot.ParsePermalink(id)
 			if !ok || ch != of.Channel {
 				return of, "", usagef("%s is no link to a message of %s; give its id", id, of.Channel)
 			}
-			id = ts
+			id = string(ts)
 		}
 		of.Messages = append(of.Messages, earshot.MessageID(id))
 	}

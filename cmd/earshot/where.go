@@ -56,9 +56,9 @@ func (c *whereCmd) run(ctx context.Context, a *app) error {
 	defer l.Close()
 	text := c.Text
 	out := whereJSON{Messages: []messageKept{}, Places: []placeJSON{}}
-	if channel, id, ok := parsePermalink(text); ok {
-		text = id
-		err = l.appendKept(ctx, channel, earshot.MessageID(id), &out.Messages)
+	if channel, id, ok := earshot.ParsePermalink(text); ok {
+		text = string(id)
+		err = l.appendKept(ctx, channel, id, &out.Messages)
 	} else {
 		err = l.appendKept(ctx, "", earshot.MessageID(text), &out.Messages)
 	}
