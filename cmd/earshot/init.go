@@ -218,7 +218,7 @@ func (c *initCmd) guide(ctx context.Context, a *app) error {
 	out := initJSON{File: c.File, Platform: c.Platform, Missing: []string{}, Checked: []daemon.Finding{}}
 	switch c.Platform {
 	case forSidecar:
-		out.Next = []string{"earshot key create --name bot", "earshot sidecar --config " + file}
+		out.Next = []string{a.keyCommand(), "earshot sidecar --config " + file}
 	default:
 		m := daemon.Models(cfg)[0]
 		out.Provider, out.Model = m.Provider, m.Name

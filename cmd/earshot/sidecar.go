@@ -127,9 +127,14 @@ func (a *app) keyMissing(ctx context.Context, st earshot.Store) (string, error) 
 			return "", nil
 		}
 	}
+	return a.keyCommand(), nil
+}
+
+// keyCommand is the command that makes a key in the store of the command line.
+func (a *app) keyCommand() string {
 	command := "earshot key create --name bot"
 	if a.db != "" {
 		command += " --db " + shellWord(a.shownDB())
 	}
-	return command, nil
+	return command
 }
