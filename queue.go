@@ -1,6 +1,9 @@
 package earshot
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // A TurnID identifies a turn in its store. Ids rise in the order in which turns
 // are opened.
@@ -36,6 +39,12 @@ func (s TurnState) Final() bool {
 		return true
 	}
 	return false
+}
+
+// UnfinishedStates returns the states of a turn that has not ended, in the order in which
+// a turn passes them.
+func UnfinishedStates() []TurnState {
+	return slices.DeleteFunc(TurnStates(), TurnState.Final)
 }
 
 // A QueuedTurn is a turn as the queue stores it.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -124,21 +122,10 @@ func (l turnStore) sumCalls(ctx context.Context) ([]callsJSON, error) {
 		return nil, err
 	}
 	out := []callsJSON{}
-	slices.SortStableFunc(counts, func(x, y earshot.CallCount) int {
-		return cmp.Or(cmp.Compare(x.Platform, y.Platform), cmp.Compare(x.Workspace, y.Workspace), cmp.Compare(x.Method, y.Method))
-	})
-	for _, c := range counts {
-		n := len(out)
-		if n == 0 || out[n-1].Platform != c.Platform || out[n-1].Workspace != c.Workspace || out[n-1].Method != c.Method {
-			out = append(out, callsJSON{Platform: c.Platform, Workspace: c.Workspace, Method: c.Method})
-			n++
-		}
-		sum := &out[n-1]
-		sum.Calls += c.Calls
-		sum.Limited += c.Limited
-		sum.Failed += c.Failed
-		sum.Waits += c.Waits
-		sum.Waited += c.Waited.Seconds()
+	for _, c := range daemon.SumCalls(counts) {
+		out = append(out, callsJSON{
+			Platform: c.Platform, Workspace: c.Workspace, Method: c.Method, Calls: c.Calls, Limited: c.Limited, Failed: c.Failed, Waits: c.Waits, Waited: c.Waited.Seconds(),
+		})
 	}
 	return out, nil
 }

@@ -39,7 +39,7 @@ func (c *turnsCmd) states() []earshot.TurnState {
 	return states
 }
 
-var unfinished = []earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting}
+var unfinished = earshot.UnfinishedStates()
 
 func (c *turnsCmd) Run(ctx context.Context, a *app) error {
 	if c.Limit < 1 || c.Before < 0 {

@@ -1,8 +1,10 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -67,4 +69,34 @@ func (m *callCounter) write(ctx context.Context) {
 		return
 	}
 	m.written = now
+}
+
+// SumCalls sums counts of several hours: one for each method in each workspace, by
+// platform, workspace and method.
+func SumCalls(counts []earshot.CallCount) []earshot.CallCount {
+	type place struct {
+		platform  earshot.Platform
+		workspace earshot.WorkspaceID
+		method    string
+	}
+	var out []earshot.CallCount
+	at := map[place]int{}
+	for _, c := range counts {
+		p := place{c.Platform, c.Workspace, c.Method}
+		i, ok := at[p]
+		if !ok {
+			i, at[p] = len(out), len(out)
+			out = append(out, earshot.CallCount{Platform: c.Platform, Workspace: c.Workspace, Method: c.Method})
+		}
+		sum := &out[i]
+		sum.Calls += c.Calls
+		sum.Limited += c.Limited
+		sum.Failed += c.Failed
+		sum.Waits += c.Waits
+		sum.Waited += c.Waited
+	}
+	slices.SortFunc(out, func(x, y earshot.CallCount) int {
+		return cmp.Or(cmp.Compare(x.Platform, y.Platform), cmp.Compare(x.Workspace, y.Workspace), cmp.Compare(x.Method, y.Method))
+	})
+	return out
 }

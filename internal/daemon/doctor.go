@@ -99,16 +99,14 @@ func (c *checker) daemons(ctx context.Context, st earshot.Notes, now time.Time) 
 	return running
 }
 
-// unfinished are the states of turns that have not ended.
-var unfinished = []earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting}
-
 // turns says what waits, and what ended badly.
 func (c *checker) turns(ctx context.Context, st earshot.Store, now time.Time) error {
+	unfinished := earshot.UnfinishedStates()
 	oldest, err := st.QueuedTurns(ctx, earshot.TurnQuery{States: unfinished, Oldest: true, Limit: 1})
 	if err != nil {
 		return err
 	}
-	depth, err := st.Depth(ctx, append(slices.Clone(unfinished), earshot.TurnParked)...)
+	depth, err := st.Depth(ctx, append(unfinished, earshot.TurnParked)...)
 	if err != nil {
 		return err
 	}
@@ -147,37 +145,21 @@ func (c *checker) calls(ctx context.Context, st earshot.Store, now time.Time) er
 	if err != nil {
 		return err
 	}
-	type sum struct{ calls, limited, failed int }
-	methods := map[string]*sum{}
-	var total sum
-	for _, n := range counts {
-		name := string(n.Platform) + " " + n.Method
-		if methods[name] == nil {
-			methods[name] = &sum{}
-		}
-		m := methods[name]
-		m.calls, m.limited, m.failed = m.calls+n.Calls, m.limited+n.Limited, m.failed+n.Failed
-		total.calls, total.limited, total.failed = total.calls+n.Calls, total.limited+n.Limited, total.failed+n.Failed
-	}
-	names := make([]string, 0, len(methods))
-	for name := range methods {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	var total earshot.CallCount
 	well := true
-	for _, name := range names {
-		m := methods[name]
-		switch found := fmt.Sprintf("%s: %s in the last day", name, plain.Count(m.calls, "call")); {
-		case m.calls >= oftenLimited && m.limited*100 > m.calls*oftenLimited:
+	for _, m := range SumCalls(counts) {
+		total.Calls, total.Limited, total.Failed = total.Calls+m.Calls, total.Limited+m.Limited, total.Failed+m.Failed
+		switch found := fmt.Sprintf("%s %s: %s in the last day", m.Platform, m.Method, plain.Count(m.Calls, "call")); {
+		case m.Calls >= oftenLimited && m.Limited*100 > m.Calls*oftenLimited:
 			well = false
-			c.say("calls", Poor, fmt.Sprintf("%s, %d refused by a rate limit", found, m.limited), "what they were to bring comes late", "see that no other program uses the same token; docs/operations.md has the limits")
-		case m.calls >= oftenLimited && m.failed*2 > m.calls:
+			c.say("calls", Poor, fmt.Sprintf("%s, %d refused by a rate limit", found, m.Limited), "what they were to bring comes late", "see that no other program uses the same token; docs/operations.md has the limits")
+		case m.Calls >= oftenLimited && m.Failed*2 > m.Calls:
 			well = false
-			c.say("calls", Poor, fmt.Sprintf("%s, %d failed", found, m.failed), "", "the log says why")
+			c.say("calls", Poor, fmt.Sprintf("%s, %d failed", found, m.Failed), "", "the log says why")
 		}
 	}
 	if well {
-		c.say("calls", Good, fmt.Sprintf("%s of the platform's API in the last day, %d refused by a rate limit, %d failed", plain.Count(total.calls, "call"), total.limited, total.failed), "", "")
+		c.say("calls", Good, fmt.Sprintf("%s of the platform's API in the last day, %d refused by a rate limit, %d failed", plain.Count(total.Calls, "call"), total.Limited, total.Failed), "", "")
 	}
 	return nil
 }

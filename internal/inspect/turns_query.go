@@ -20,7 +20,7 @@ type outcomeChoice struct {
 var outcomes = []outcomeChoice{
 	{"", "any", nil},
 	{"done", "answered", []earshot.TurnState{earshot.TurnDone}},
-	{"unfinished", "under way", []earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting}},
+	{"unfinished", "under way", earshot.UnfinishedStates()},
 	{"waiting", "failed or parked", []earshot.TurnState{earshot.TurnParked, earshot.TurnFailed}},
 	{"failed", "failed", []earshot.TurnState{earshot.TurnFailed}},
 	{"parked", "parked", []earshot.TurnState{earshot.TurnParked}},

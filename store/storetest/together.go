@@ -68,7 +68,7 @@ var concurrencyCases = []testCase{
 			}
 			moved <- err
 		}()
-		unfinished := []earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting}
+		unfinished := earshot.UnfinishedStates()
 		for {
 			list, err := s.QueuedTurns(s.Context(), earshot.TurnQuery{States: unfinished, Limit: 2})
 			s.check(err)

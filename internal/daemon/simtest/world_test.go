@@ -212,7 +212,7 @@ func (w *world) reopen() {
 func (w *world) open(ctx context.Context) (int, error) {
 	depth, err := w.store.Depth(ctx)
 	n := 0
-	for _, s := range []earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting} {
+	for _, s := range earshot.UnfinishedStates() {
 		n += depth[s]
 	}
 	return n, err

@@ -174,7 +174,7 @@ func (s *Store) sweep(ctx context.Context, scope earshot.Scope) (int, error) {
 // needed returns the questions of a channel's turns that are not over: those of
 // unfinished turns, and those that were merged into one.
 func (s *Store) needed(ctx context.Context, scope earshot.Scope) (map[earshot.MessageID]bool, error) {
-	unfinished := []earshot.TurnState{earshot.TurnOpen, earshot.TurnClaimed, earshot.TurnGenerating, earshot.TurnPosting}
+	unfinished := earshot.UnfinishedStates()
 	list, err := s.Store.QueuedTurns(ctx, earshot.TurnQuery{Scope: &scope, States: unfinished, Limit: math.MaxInt32})
 	if err != nil || len(list) == 0 {
 		return nil, err
