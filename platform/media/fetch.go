@@ -187,8 +187,6 @@ func whyPage(declared, served string, data []byte, redirected bool) string {
 		return ""
 	case redirected:
 		return whyLogin
-	case isCanvas(declared) && asksToSignIn(data):
-		return whyLogin
 	case isPageType(declared):
 		return ""
 	case served != page && (strings.HasPrefix(declared, "text/") || strings.Contains(declared, "xml")):

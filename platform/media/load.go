@@ -181,6 +181,9 @@ func (x *Files) convert(ctx context.Context, data []byte, declared string) (llm.
 		}
 		return llm.Media{Type: kind, Data: data}, nil
 	}
+	if isCanvas(declared) && asksToSignIn(data) {
+		return llm.Media{}, &Error{Why: whyLogin}
+	}
 	if isPageType(declared) {
 		data = pageText(data)
 	}

@@ -306,8 +306,8 @@ export class SlackBot {
     const url = file.url_private_download ?? file.url_private;
     if (!url || file.size > largest || !ofSlack(url, this.#client.slackApiUrl)) return undefined;
     const response = await this.#fetch(url, { headers: { Authorization: `Bearer ${this.#client.token ?? ""}` }, redirect: "error" });
-    const page = /text\/html/.test(response.headers.get("Content-Type") ?? "") && !/html/.test(file.mimetype ?? "");
-    return response.ok && !page ? new Uint8Array(await response.arrayBuffer()) : undefined; // a page is a login
+    const page = /text\/html/.test(response.headers.get("Content-Type") ?? "") && !/html|slack-docs/.test(file.mimetype ?? "");
+    return response.ok && !page ? new Uint8Array(await response.arrayBuffer()) : undefined; // a page is a login, unless the file is a page or a canvas
   }
 
   /** Reads what is missing of a channel's history, or of a thread's, within Slack's rate; see Earshot.backfill. */

@@ -194,7 +194,8 @@ class Slack(Part):
         except Exception as error:
             await self._failed(error)
             return None
-        return None if kind == "text/html" and file.get("mimetype") != "text/html" else data  # a page to log in
+        pages = ("text/html", "application/vnd.slack-docs")  # the second are canvases
+        return None if kind == "text/html" and file.get("mimetype") not in pages else data  # a page to log in
 
     def _ours(self, url: str) -> bool:
         """Whether a file lies at Slack, or where its API is: nobody else is given the token."""
