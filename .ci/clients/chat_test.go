@@ -54,21 +54,7 @@ func TestTheChatSDKOnSlack(t *testing.T) {
 	first.has(t, "the release is on Thursday", "mara: the deploy of import-2 hangs at 40 %", "since runner 3 is gone", "jonas: @earshot what hangs there?")
 	model.heard(t, "the deploy of import-2") // what the tool says
 
-	// The next question goes on from there, with the calls of tools; it was heard what the SDK tells no handler.
-	s.say(t, s.mara, "runner 3 was restarted", root)
-	s.say(t, s.jonas, mention+"and now?", root)
-	s.answered(t, root, 2)
-	second := model.heard(t, "and now?")
-	second.has(t, "runner 3 was restarted", "call_1", "answer 1")
-	if got, want := strings.Join(second, "\n"), strings.Join(first, "\n"); !strings.HasPrefix(got, want) {
-		t.Errorf("the second prompt does not begin with the first:\n%s\n%s", got, want)
-	}
-
-	// A file, in a direct message, which is answered beside it.
-	dm := slack.OpenDM(s.mara)
-	asked := slack.Upload(dm, s.mara, "what does the log say?", slack.AddFile(simulate.File{Name: "log.txt", Data: []byte("the lock table is full")}))
-	s.inDM(t, dm, "answer 3")
-	model.heard(t, "what does the log say?").has(t, "the lock table is full")
+	asked := s.goesOn(t, model, first, root) // it was heard what the SDK tells no handler
 
 	// An edit while the model thinks is asked again; a deletion is not answered.
 	model.hold()

@@ -230,21 +230,7 @@ func TestTheSlackBot(t *testing.T) {
 	first.has(t, "mara: the deploy of import-2 hangs at 40 %", "look 129", "jonas: @earshot what hangs there?", "You help a small team.")
 	model.heard(t, "the deploy of import-2") // what the tool says
 
-	// The next question goes on from there, with the calls of tools.
-	s.say(t, s.mara, "runner 3 was restarted", root)
-	s.say(t, s.jonas, mention+"and now?", root)
-	s.answered(t, root, 2)
-	second := model.heard(t, "and now?")
-	second.has(t, "runner 3 was restarted", "call_1", "answer 1")
-	if got, want := strings.Join(second, "\n"), strings.Join(first, "\n"); !strings.HasPrefix(got, want) {
-		t.Errorf("the second prompt does not begin with the first:\n%s", got)
-	}
-
-	// A file, in a direct message, which is answered beside it.
-	dm := slack.OpenDM(s.mara)
-	asked := slack.Upload(dm, s.mara, "what does the log say?", slack.AddFile(simulate.File{Name: "log.txt", Data: []byte("the lock table is full")}))
-	s.inDM(t, dm, "answer 3")
-	model.heard(t, "what does the log say?").has(t, "the lock table is full")
+	asked := s.goesOn(t, model, first, root)
 
 	// An edit while the model thinks is asked again; a deletion is not answered.
 	model.hold()
@@ -299,6 +285,25 @@ func TestTheSlackBot(t *testing.T) {
 	if got, want := car.used(t), 6*20; got != want { // not of what an edit or a kill ended
 		t.Errorf("%d tokens are kept as used for answers, want %d", got, want)
 	}
+}
+
+// goesOn plays a second question in a thread, with the calls of tools of the first before
+// it, and a file in a direct message, which is answered beside it. It returns that message.
+func (s *scene) goesOn(t *testing.T, model *brain, first dialog, root string) (asked string) {
+	t.Helper()
+	s.say(t, s.mara, "runner 3 was restarted", root)
+	s.say(t, s.jonas, "<@"+s.bot+"> and now?", root)
+	s.answered(t, root, 2)
+	second := model.heard(t, "and now?")
+	second.has(t, "runner 3 was restarted", "call_1", "answer 1")
+	if got, want := strings.Join(second, "\n"), strings.Join(first, "\n"); !strings.HasPrefix(got, want) {
+		t.Errorf("the second prompt does not begin with the first:\n%s\n%s", got, want)
+	}
+	dm := s.slack.OpenDM(s.mara)
+	asked = s.slack.Upload(dm, s.mara, "what does the log say?", s.slack.AddFile(simulate.File{Name: "log.txt", Data: []byte("the lock table is full")}))
+	s.inDM(t, dm, "answer 3")
+	model.heard(t, "what does the log say?").has(t, "the lock table is full")
+	return asked
 }
 
 // inDM waits for an answer in a direct message.
