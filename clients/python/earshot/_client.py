@@ -267,18 +267,22 @@ class Earshot:
         turn = self._claim(channel, anchor, hold, options)
         if turn is not None and claimed is not None:
             outcome(claimed(turn))
-        if turn is not None and backfill is not None and turn.missing and turn.interrupted is None:
-            with turn:  # which ends it, if it is not gone on with
-                turn.posting = outcome(backfill(turn)) is False
-            turn = turn if turn.posting else self._claim(channel, anchor, hold, options)
-        for left in range(tries - 1, -1, -1):
+        left = tries
+        while left:
+            left -= 1
             if turn is None:
                 return None
             with turn:
                 found = turn._arrived(find, options.get("again", False)) if post else None
                 if found:
                     return turn._finish(found["text"], found["id"])
-                reply = turn._asked(ask)
+                filled = False
+                if backfill is not None and turn.missing:
+                    filled = outcome(backfill(turn)) is not False
+                    backfill = None
+                if filled:
+                    left += 1  # the context is made anew, which is no try
+                reply = None if filled else turn._asked(ask)
                 state = turn.state if reply is None else turn._checked(hold, posting=post is not None)
                 if state in ("cancelled", "lost"):
                     return None
@@ -301,7 +305,7 @@ class Earshot:
                     posted = outcome(post(reply, turn.key) if takes_two(post) else post(reply))
                     return turn._finish(reply, posted)
             try:
-                turn = self._claim(channel, anchor, hold, options) if left else None  # the question was edited
+                turn = self._claim(channel, anchor, hold, options) if left else None  # it was edited, or history was read
             except NotFound:
                 return None  # and deleted since
         raise Conflict(409, "changed", "the question was edited each time that it was asked")

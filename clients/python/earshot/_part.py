@@ -48,7 +48,7 @@ class Part:
         self._options: Dict[str, Any] = {}
         self._since = 0  # when it began to listen, in microseconds
         self._busy: Dict[Question, Event] = {}  # questions under way, and whether they are claimed
-        self._read: Dict[Any, float] = {}  # when history was read, by place
+        self._read: Dict[Any, float] = {}  # until when history was read, by place
         self._listening: Set[Any] = set()  # channels that are listened to
         self._met: Set[str] = set()  # channels and people whose names are told
         self._calls: Dict[str, Deque[float]] = {}  # when a method was called within the last minute
@@ -143,8 +143,10 @@ class Part:
             posting = True
             return post(text, key)
 
+        began = time.monotonic()
+
         def backfill(turn: Turn) -> bool:
-            return self._backfilled(question, message.get("thread"))
+            return self._backfilled(question, message.get("thread"), began)
 
         place = {"workspace": question.workspace, "platform": self.platform}
         options: Dict[str, Any] = {**self._options, **place, **more, "backfill": backfill, "claimed": lambda turn: claimed.set()}
@@ -170,20 +172,21 @@ class Part:
 
     # What was said before.
 
-    def _backfilled(self, question: Question, thread: Optional[str]) -> bool:
+    def _backfilled(self, question: Question, thread: Optional[str], began: float) -> bool:
         """Reads what is missing around a question, for a moment before the answer and then in the background,
-        unless that was tried a short time ago."""
+        unless that was tried a short time ago. What was read since an answer began may be newer than its
+        context, which is made anew then."""
         now, place = time.monotonic(), (question.workspace, question.channel, thread)
         self._read = {at: when for at, when in self._read.items() if when > now - AGAIN}
         if place in self._read:
-            return False
+            return self._read[place] >= began
         try:
             for part in [thread, None] if thread else [None]:
                 left = max(0.0, now + self._patience - time.monotonic())
                 self._backfill(question, part, left)
         except Exception as error:
             self._failed(error)  # the prompt says what is missing
-        self._read[place] = now
+        self._read[place] = time.monotonic()
         return True
 
     def _backfill(self, question: Question, thread: Optional[str], seconds: float) -> None:

@@ -1,5 +1,6 @@
 """What the parts for platforms refuse, and how fast they call; .ci/clients plays whole bots."""
 
+import time
 import unittest
 from types import SimpleNamespace
 from unittest import mock
@@ -50,6 +51,21 @@ class PacedTest(unittest.TestCase):
         with self.assertRaises(Refused):
             self.part._paced("history", call, 40)
         self.assertEqual(self.waited, [])
+
+
+class BackfillTest(unittest.TestCase):
+    """An answer whose context was made before another one's look at the history ended needs it anew."""
+
+    def test_what_was_read_since_an_answer_began_counts_for_it(self):
+        part, read = _part.Part(Earshot("http://127.0.0.1:1", "k")), []
+        part._backfill = lambda question, thread, seconds: read.append(thread)
+        question = _part.Question("T1", "C1", "1")
+        before = time.monotonic()
+        self.assertTrue(part._backfilled(question, "root", before))
+        self.assertEqual(read, ["root", None])
+        self.assertTrue(part._backfilled(question, "root", before))  # its context may be older
+        self.assertFalse(part._backfilled(question, "root", time.monotonic() + 1))  # its context is newer
+        self.assertEqual(read, ["root", None])
 
 
 class TimeTest(unittest.TestCase):

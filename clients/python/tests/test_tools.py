@@ -193,6 +193,18 @@ class ToolsTest(unittest.TestCase):
         self.assertEqual([t.id for t in claimed], [t.id for t in asked])
         self.assertEqual(len(asked[0].missing), 1)
 
+    def test_a_turn_whose_history_cannot_be_read_is_held_and_freed_as_any(self):
+        beats = []
+
+        def ask(turn):
+            beats.append(turn.ended)  # whether its heartbeat has stopped
+            raise RuntimeError("the model fails")
+
+        with self.assertRaisesRegex(RuntimeError, "the model fails"):
+            self.earshot.answer(self.channel, "2", ask, lambda text, key: self.fail("posted"), backfill=lambda turn: False)
+        self.assertEqual(beats, [False])
+        self.earshot.turn(self.channel, "2").abort()  # it is free at once
+
     def test_a_backfill_goes_on_in_the_background(self):
         more, done = threading.Event(), threading.Event()
 

@@ -49,7 +49,7 @@ export class Answers<Event> {
   readonly #seat: (question: Question, message: Message) => Promise<Seat>;
   readonly #busy = new Map<string, Promise<void>>();
   readonly #running = new Set<Promise<void>>();
-  readonly #read = new Map<string, number>(); // when history was read, by question's place
+  readonly #read = new Map<string, Reading>(); // history that was read, by question's place
   #ask: Ask | undefined;
   #sweeping = false;
   #options: BotOptions<Event> = {};
@@ -122,6 +122,7 @@ export class Answers<Event> {
     const at = { platform: this.platform, workspace: question.workspace };
     let seat: Seat | undefined;
     let posting = false;
+    const began = Date.now();
     try {
       const { message } = await this.earshot.api.getMessage(question.channel, question.anchor, at);
       const here = (seat = await this.#seat(question, message));
@@ -131,7 +132,7 @@ export class Answers<Event> {
         ...here,
         claimed,
         post: (text, key) => ((posting = true), here.post(text, key)),
-        backfill: (turn) => this.#backfill(question, message, () => here.backfill(turn, patience)),
+        backfill: (turn) => this.#backfill(question, message, began, () => here.backfill(turn, patience)),
       });
     } catch (error) {
       if (error instanceof NotFound) return; // the question was deleted
@@ -141,16 +142,32 @@ export class Answers<Event> {
     }
   }
 
-  /** Reads what is missing, unless that was tried a short time ago. */
-  async #backfill(question: Question, message: Message, read: () => Promise<unknown>): Promise<boolean> {
+  /**
+   * Reads what is missing, unless that was tried a short time ago. What was read since an answer began
+   * may be newer than its context, which is made anew then.
+   */
+  async #backfill(question: Question, message: Message, began: number, read: () => Promise<unknown>): Promise<boolean> {
     const place = [question.workspace, question.channel, message.thread].join(" ");
-    const now = Date.now();
-    for (const [key, at] of this.#read) if (at < now - again) this.#read.delete(key);
-    if (this.#read.has(place)) return false;
-    this.#read.set(place, now);
-    await read().catch((error: unknown) => this.failed(error, question)); // the prompt says what is missing
+    for (const [key, { ended }] of this.#read) if (ended < Date.now() - again) this.#read.delete(key);
+    let reading = this.#read.get(place);
+    if (reading && reading.ended < began) return false;
+    if (!reading) {
+      const now: Reading = (reading = { ended: Infinity, done: Promise.resolve() });
+      this.#read.set(place, now);
+      now.done = read()
+        .catch((error: unknown) => this.failed(error, question)) // the prompt says what is missing
+        .then(() => void (now.ended = Date.now()));
+    }
+    await reading.done;
     return true;
   }
+}
+
+/** A look at what is missing around a question. */
+interface Reading {
+  /** When it ended; Infinity before. */
+  ended: number;
+  done: Promise<void>;
 }
 
 /** Notes of an error that the sidecar knows no such workspace, or that the key does not reach it. */

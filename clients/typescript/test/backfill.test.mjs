@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { Answers } from "../dist/bot.js";
 import { Earshot } from "../dist/index.js";
 
 const skip = process.env.EARSHOT_KEY ? false : "NOT TESTED against a sidecar: EARSHOT_KEY is not set";
@@ -78,4 +79,42 @@ story("a channel that nobody has told of is read whole", async ({ earshot }) => 
 story("the question that was deleted meanwhile is not answered", async ({ earshot, channel }) => {
   const backfill = () => earshot.api.deleteMessage(channel, "20");
   assert.equal(await earshot.answer(channel, "20", () => assert.fail("asked"), { backfill }), undefined);
+});
+
+test("an answer whose context is older than what another one reads gets it anew", async () => {
+  const question = (anchor) => ({ workspace: "T1", channel: "C1", anchor });
+  const results = [];
+  const asked = new Map(); // by anchor, what ends its answer
+  const earshot = {
+    api: { getMessage: async () => ({ message: { author: {} } }) },
+    async answer(channel, anchor, ask, { backfill, claimed }) {
+      claimed();
+      await new Promise((made) => asked.set(anchor, made)); // its context is made
+      results.push([anchor, await backfill({})]);
+    },
+  };
+  let reads = 0;
+  let read;
+  const reading = new Promise((done) => (read = done));
+  const seat = async () => ({ agent: "BOT", backfill: () => (reads++, reading) });
+  const answers = new Answers(earshot, "slack", seat);
+  answers.by(() => "Yes.", {});
+  for (const anchor of ["1", "2", "3"]) await answers.question(question(anchor));
+  const turn = () => new Promise((next) => setImmediate(next));
+  while (asked.size < 3) await turn();
+  asked.get("1")();
+  asked.get("2")(); // while 1 reads
+  await turn();
+  assert.deepEqual(results, []);
+  read();
+  while (results.length < 2) await turn();
+  asked.get("3")(); // after 1 has read, with a context from before
+  await answers.settled();
+  assert.deepEqual(results, [["1", true], ["2", true], ["3", true]]);
+  await new Promise((later) => setTimeout(later, 5)); // the next one begins later, by the clock
+  await answers.question(question("4"));
+  while (asked.size < 4) await turn();
+  asked.get("4")();
+  await answers.settled();
+  assert.deepEqual([results.at(-1), reads], [["4", false], 1]);
 });

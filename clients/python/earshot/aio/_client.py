@@ -266,18 +266,22 @@ class Earshot:
         turn = await self._claim(channel, anchor, hold, options)
         if turn is not None and claimed is not None:
             await outcome(claimed(turn))
-        if turn is not None and backfill is not None and turn.missing and turn.interrupted is None:
-            async with turn:  # which ends it, if it is not gone on with
-                turn.posting = await outcome(backfill(turn)) is False
-            turn = turn if turn.posting else await self._claim(channel, anchor, hold, options)
-        for left in range(tries - 1, -1, -1):
+        left = tries
+        while left:
+            left -= 1
             if turn is None:
                 return None
             async with turn:
                 found = await turn._arrived(find, options.get("again", False)) if post else None
                 if found:
                     return await turn._finish(found["text"], found["id"])
-                reply = await turn._asked(ask)
+                filled = False
+                if backfill is not None and turn.missing:
+                    filled = await outcome(backfill(turn)) is not False
+                    backfill = None
+                if filled:
+                    left += 1  # the context is made anew, which is no try
+                reply = None if filled else await turn._asked(ask)
                 state = turn.state if reply is None else await turn._checked(hold, posting=post is not None)
                 if state in ("cancelled", "lost"):
                     return None
@@ -300,7 +304,7 @@ class Earshot:
                     posted = await outcome(post(reply, turn.key) if takes_two(post) else post(reply))
                     return await turn._finish(reply, posted)
             try:
-                turn = await self._claim(channel, anchor, hold, options) if left else None  # the question was edited
+                turn = await self._claim(channel, anchor, hold, options) if left else None  # it was edited, or history was read
             except NotFound:
                 return None  # and deleted since
         raise Conflict(409, "changed", "the question was edited each time that it was asked")
