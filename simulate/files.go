@@ -169,7 +169,7 @@ func (s *Slack) serveFile(w http.ResponseWriter, h *http.Request) {
 	switch {
 	case !entitled || f != nil && f.Served == ServeLogin:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, "<!DOCTYPE html><html><head><title>Slack</title></head><body>Sign in to your workspace</body></html>")
+		fmt.Fprint(w, "<!DOCTYPE html><html><head><title>Sign in | Slack</title></head><body>Sign in to your workspace</body></html>")
 	case f == nil || f.Deleted || f.Served == ServeNothing:
 		s.answered(c, "file_not_found", http.StatusNotFound)
 		http.NotFound(w, h)

@@ -181,6 +181,7 @@ func TestWhatThePlatformAnswers(t *testing.T) {
 		}, "the platform showed a login page in its place: the bot may lack the permission to read files"},
 		{"a page that was shared", "text/html", answer(200, "text/html", login), ""},
 		{"a canvas", "application/vnd.slack-docs", answer(200, "text/html", "<!DOCTYPE html><h1>Runbook</h1><p>Restart first."), ""},
+		{"a canvas that speaks of signing in", "application/vnd.slack-docs", answer(200, "text/html", "<!DOCTYPE html><title>Your first day</title><h1>Sign in to your workspace</h1><p>Then log in to the VPN."), ""},
 		{"a login page in place of a canvas", "application/vnd.slack-docs", answer(200, "text/html", login), "the platform showed a login page in its place: the bot may lack the permission to read files"},
 		{"another page", "image/png", answer(200, "text/html", "<!DOCTYPE html><title>Be right back</title>"), "the platform sent a web page in its place"},
 		{"a text that begins like a page", "text/markdown", answer(200, "text/plain", "<!-- notes -->\n# Notes"), ""},

@@ -21,9 +21,9 @@ func isCanvas(declared string) bool {
 	return declared == "application/vnd.slack-docs" || declared == "quip"
 }
 
-// signIn is found in pages that ask somebody to sign in: in their title, in the address of
-// their form, or in Slack's own words. A canvas may speak of signing in somewhere.
-var signIn = regexp.MustCompile(`(?i)<title>[^<]*\b(?:sign|log) ?in\b|<form[^>]*\b(?:sign|log)-?in\b|sign in to your workspace`)
+// signIn is found in pages that ask somebody to sign in: in their title, or in their form.
+// The text of a canvas may speak of signing in somewhere.
+var signIn = regexp.MustCompile(`(?i)<title>[^<]*\b(?:sign|log) ?in\b|<form[^>]*\b(?:sign|log)-?in\b`)
 
 // asksToSignIn reports whether a page is a login page, by its beginning.
 func asksToSignIn(page []byte) bool { return signIn.Match(page[:min(len(page), 64<<10)]) }
