@@ -96,9 +96,11 @@ type Drafts interface {
 	Claimed(ctx context.Context, d Draft) error
 	// Draft returns one, or ErrNotFound.
 	Draft(ctx context.Context, id TurnID) (Draft, error)
-	// OpenDrafts returns the open drafts of an opener, the newest first, at most limit,
-	// also those that have expired. The input of Prompt and Turn are left out.
-	OpenDrafts(ctx context.Context, opener string, limit int) ([]Draft, error)
+	// OpenDrafts returns the open drafts of an opener, the newest first, at most limit:
+	// those that expire at now or later, and with expired also those that expired before
+	// and that no later draft of the agent for the anchor has taken over. One that was
+	// aborted has taken over nothing. The input of Prompt and Turn are left out.
+	OpenDrafts(ctx context.Context, opener string, now Time, expired bool, limit int) ([]Draft, error)
 	// LastDraft returns the newest draft of an agent for an anchor besides that with the
 	// id not, or ErrNotFound; with posting the newest that is open and has Posting. What
 	// OpenDrafts leaves out is left out.

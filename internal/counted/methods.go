@@ -205,8 +205,8 @@ func (st *Store) Claimed(ctx context.Context, d earshot.Draft) error {
 	return st.read(0, st.step().Claimed(ctx, d))
 }
 
-func (st *Store) OpenDrafts(ctx context.Context, opener string, limit int) ([]earshot.Draft, error) {
-	x, err := st.step().OpenDrafts(ctx, opener, limit)
+func (st *Store) OpenDrafts(ctx context.Context, opener string, now earshot.Time, expired bool, limit int) ([]earshot.Draft, error) {
+	x, err := st.step().OpenDrafts(ctx, opener, now, expired, limit)
 	return x, st.read(len(x), err)
 }
 

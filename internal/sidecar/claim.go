@@ -213,20 +213,14 @@ func (s *Service) Opened(ctx context.Context, p access.Principal, expired bool) 
 	if p.Fixed != nil {
 		return nil, visible.ToolsOnly
 	}
-	drafts, err := s.store.OpenDrafts(ctx, p.ID, maxHeld)
+	drafts, err := s.store.OpenDrafts(ctx, p.ID, s.now(), expired, maxHeld)
 	if err != nil {
 		return nil, err
 	}
 	var out []Held
 	for _, d := range drafts {
-		if !expired && d.Expires < s.now() || s.to(p).Opens(ctx, d.Conversation) != nil { // or the key was narrowed since
+		if s.to(p).Opens(ctx, d.Conversation) != nil { // the key was narrowed since
 			continue
-		}
-		if d.Expires < s.now() {
-			last, err := s.store.LastDraft(ctx, d.Conversation, d.Anchor, d.ID, false)
-			if err == nil && last.ID > d.ID && last.State != earshot.DraftAborted {
-				continue // somebody took over
-			}
 		}
 		h, err := s.held(ctx, d)
 		if err != nil {

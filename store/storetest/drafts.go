@@ -229,20 +229,29 @@ var draftCases = []testCase{
 		other := s.draft(3, "m3", 0)
 		other.Opener = "key 2"
 		s.opens(other)
-		ids := func(limit int) (out []earshot.TurnID) {
+		ids := func(now int, expired bool, limit int) (out []earshot.TurnID) {
 			s.Helper()
-			list, err := s.OpenDrafts(s.Context(), "key 1", limit)
+			list, err := s.OpenDrafts(s.Context(), "key 1", timeAt(now), expired, limit)
 			s.check(err)
 			for _, d := range list {
 				out = append(out, d.ID)
 			}
 			return out
 		}
-		s.equal("both", ids(10), []earshot.TurnID{two.ID, one.ID})
-		s.equal("the newest", ids(1), []earshot.TurnID{two.ID})
-		_, err := s.AbortDraft(s.Context(), two.ID)
+		s.equal("both", ids(4, false, 10), []earshot.TurnID{two.ID, one.ID})
+		s.equal("the newest", ids(4, false, 1), []earshot.TurnID{two.ID})
+		s.equal("both have expired", ids(2000, false, 10), []earshot.TurnID(nil))
+		s.equal("those too", ids(2000, true, 10), []earshot.TurnID{two.ID, one.ID})
+		again := s.draft(2, "m2", 0)
+		again.Opened, again.Expires = timeAt(2000), timeAt(3000)
+		over := s.opens(again)
+		s.equal("one is taken over, and has no place among the newest", ids(4000, true, 2), []earshot.TurnID{over.ID, one.ID})
+		_, err := s.AbortDraft(s.Context(), over.ID)
 		s.check(err)
-		s.equal("one has ended", ids(10), []earshot.TurnID{one.ID})
+		s.equal("who took over gave up", ids(4000, true, 10), []earshot.TurnID{two.ID, one.ID})
+		_, err = s.AbortDraft(s.Context(), two.ID)
+		s.check(err)
+		s.equal("one has ended", ids(4000, true, 10), []earshot.TurnID{one.ID})
 	}},
 	{"a draft that insists is opened and committed after an answer", func(s *suite) {
 		first := s.drafted(1, "m1", 0)

@@ -81,10 +81,22 @@ func head(d *rule.StoredDraft) earshot.Draft {
 }
 
 // OpenDrafts implements [earshot.Drafts].
-func (s *Store) OpenDrafts(ctx context.Context, opener string, limit int) (out []earshot.Draft, err error) {
+func (s *Store) OpenDrafts(ctx context.Context, opener string, now earshot.Time, expired bool, limit int) (out []earshot.Draft, err error) {
+	type anchor struct {
+		agent earshot.AgentID
+		scope earshot.Scope
+		id    earshot.MessageID
+	}
+	of := func(d *rule.StoredDraft) anchor { return anchor{d.Conversation.Agent, d.Conversation.Scope, d.Anchor} }
 	err = s.read(ctx, func() error {
-		for _, d := range s.drafts {
-			if d.Opener == rule.Text(opener) && d.State == earshot.DraftOpen {
+		last := map[anchor]earshot.TurnID{}
+		for id, d := range s.drafts {
+			if d.State != earshot.DraftAborted {
+				last[of(d)] = max(last[of(d)], id)
+			}
+		}
+		for id, d := range s.drafts {
+			if d.Opener == rule.Text(opener) && d.State == earshot.DraftOpen && (d.Expires >= now || expired && last[of(d)] == id) {
 				out = append(out, head(d))
 			}
 		}

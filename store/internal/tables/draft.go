@@ -122,8 +122,14 @@ func (s *Store) Draft(ctx context.Context, id earshot.TurnID) (earshot.Draft, er
 const headColumns = `id, agent, platform, workspace, channel, conversation, anchor, opener, state, erased, opened, expires, turns, from_epoch, epoch, hash, began, again, posting, asked, '' AS input, '' AS record`
 
 // OpenDrafts implements [earshot.Drafts].
-func (s *Store) OpenDrafts(ctx context.Context, opener string, limit int) ([]earshot.Draft, error) {
-	return s.heads(ctx, ` WHERE opener = $1 AND state = 'open' ORDER BY id DESC LIMIT $2 + 0`, rule.Text(opener), limitParam(limit))
+func (s *Store) OpenDrafts(ctx context.Context, opener string, now earshot.Time, expired bool, limit int) ([]earshot.Draft, error) {
+	which := `expires >= $2`
+	if expired {
+		which = `(expires >= $2 OR NOT EXISTS (SELECT 1 FROM draft later WHERE later.agent = draft.agent AND later.platform = draft.platform
+			AND later.workspace = draft.workspace AND later.channel = draft.channel AND later.anchor = draft.anchor
+			AND later.id > draft.id AND later.state <> 'aborted'))`
+	}
+	return s.heads(ctx, ` WHERE opener = $1 AND state = 'open' AND `+which+` ORDER BY id DESC LIMIT $3 + 0`, rule.Text(opener), int64(now), limitParam(limit))
 }
 
 // LastDraft implements [earshot.Drafts].
