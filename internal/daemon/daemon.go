@@ -257,7 +257,7 @@ func (d *Daemon) Close() error {
 // noteRefused is told of every event that was not taken; it comes again.
 func (s sharedParts) noteRefused(err error) {
 	s.meters.Refused()
-	s.disk.refuses()
+	s.disk.refuses(err)
 	s.options.Log.Error("an event was not kept; it comes again", "err", err)
 }
 

@@ -225,6 +225,56 @@ func slackOnAFullDisk(t *testing.T, retries []time.Duration, meanwhile func(*sla
 	})
 }
 
+// A deafStore takes no events while an error is set, and all else.
+type deafStore struct{ *failingStore }
+
+func (s *deafStore) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error {
+	return s.Store.PutAuthors(ctx, p, w, authors...)
+}
+func (s *deafStore) PutChannel(ctx context.Context, c earshot.Channel) error {
+	return s.Store.PutChannel(ctx, c)
+}
+func (s *deafStore) PutNote(ctx context.Context, n earshot.Note) error {
+	return s.Store.PutNote(ctx, n)
+}
+func (s *deafStore) AddCalls(ctx context.Context, counts ...earshot.CallCount) error {
+	return s.Store.AddCalls(ctx, counts...)
+}
+
+// A heldWriter is called with what is written to it before it is.
+type heldWriter struct {
+	*lines
+	before func(line string)
+}
+
+func (w heldWriter) Write(b []byte) (int, error) {
+	w.before(string(b))
+	return w.lines.Write(b)
+}
+
+// The store works again between the write that failed and the count of what it
+// refused: that event too is read from history.
+func TestAnEventRefusedAsTheStoreWorksAgainIsReadFromHistory(t *testing.T) {
+	t.Parallel()
+	x := newSlackWorld(t, modeltest.StartScripted(t, slackScript), byHTTP, &simulate.SlackOptions{Retries: []time.Duration{}}, "EARSHOT_HEALTH=127.0.0.1:0")
+	st := &deafStore{failing(t)}
+	log := slog.New(slog.NewTextHandler(heldWriter{&lines{}, func(line string) {
+		if strings.Contains(line, "the store cannot be written to") {
+			st.heal()
+			x.eventually("the store is known to work", func() bool { status, _ := fetched(t, x.daemon, "/readyz"); return status == http.StatusOK })
+		}
+	}}, nil))
+	x.options.Store, x.options.Log = st, log
+	x.start()
+	dm := x.OpenDM(x.ann) // a mention in a channel comes twice
+	x.Say(dm, x.ann, "is it raining?")
+	x.ends(earshot.TurnDone)
+	x.settled()
+	st.fail(sqliteErrors(t)["full"])
+	x.Say(dm, x.ann, "is it raining?")
+	x.ends(earshot.TurnDone)
+}
+
 func TestOnDiscordAReadOnlyStoreIsToldAndCountedAndOverByItself(t *testing.T) {
 	t.Parallel()
 	x := newDiscordWorld(t, modeltest.StartScripted(t, discordScript()), &discord.Options{Unlimited: true}, "EARSHOT_HEALTH=127.0.0.1:0")

@@ -21,8 +21,9 @@ const (
 	probeEvery = 2 * time.Second
 	// complainEvery is how often the log says that the store fails.
 	complainEvery = time.Minute
-	// deliveryLag is how long before its delivery an event may have happened.
-	deliveryLag = time.Minute
+	// deliveryLag is how long before its delivery an event may have happened: Slack's
+	// third retry comes five minutes after its second, which comes one after the first.
+	deliveryLag = 10 * time.Minute
 	// probeBytes is more than all but the largest events have: a disk with room for
 	// less is full.
 	probeBytes = 256 << 10
@@ -47,7 +48,7 @@ type storeWatch struct {
 	mu         sync.Mutex // guards what follows
 	since      time.Time  // when the first write failed; zero while the store works
 	confirmed  bool       // the watch's own note has failed since
-	refused    int        // events since then
+	refused    int        // events that no history was read for
 	complained time.Time  // when the log said so last
 }
 
@@ -111,11 +112,7 @@ func (w *storeWatch) noteFailure(err error) {
 	now := time.Now()
 	w.mu.Lock()
 	if w.since.IsZero() {
-		w.since, w.confirmed, w.refused = now, false, 0
-		select {
-		case w.wake <- struct{}{}:
-		default:
-		}
+		w.fails(now)
 	}
 	since, refused, complain := w.since, w.refused, now.Sub(w.complained) >= complainEvery
 	if complain {
@@ -127,10 +124,28 @@ func (w *storeWatch) noteFailure(err error) {
 	}
 }
 
-// refuses counts an event that was not taken.
-func (w *storeWatch) refuses() {
+// fails begins a time in which the store is tried. w.mu is held.
+func (w *storeWatch) fails(now time.Time) {
+	w.since, w.confirmed = now, false
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// refuses counts an event that was not taken because of err, where the store is at
+// fault. It may work again already since the write that failed: then it is tried once
+// more, so that history is read for this event too.
+func (w *storeWatch) refuses(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	switch {
+	case !w.since.IsZero():
+	case ofStore(err):
+		w.fails(time.Now())
+	default:
+		return
+	}
 	w.refused++
 }
 
@@ -186,7 +201,7 @@ func (w *storeWatch) Run(ctx context.Context) error {
 func (w *storeWatch) works() {
 	w.mu.Lock()
 	since, confirmed, refused := w.since, w.confirmed, w.refused
-	w.since = time.Time{}
+	w.since, w.refused = time.Time{}, 0
 	if confirmed {
 		w.complained = time.Time{}
 	}
