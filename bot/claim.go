@@ -38,6 +38,7 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.
 	t := newTurn(chosen)
 	for _, q := range others {
 		t.merged = append(t.merged, q.Anchor)
+		t.called = t.called || b.isCalled(channel, &q.anchor)
 	}
 	return t, nil
 }
@@ -45,8 +46,8 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.
 func (b *Bot) newTurn(lease earshot.Lease, channel earshot.Channel, q pendingQuestion, slot *slots.Slot) *turn {
 	t := &turn{claimedTurn: claimedTurn{
 		Bot: b, lease: lease, queued: q.QueuedTurn, since: time.Now(), slot: slot,
-		place: placeOf(channel, lease.Conversation, q.anchor),
-		log:   b.log.With(append(conversationAttrs(lease.Conversation), "turn", q.ID)...),
+		place: placeOf(channel, lease.Conversation, q.anchor), called: b.isCalled(channel, &q.anchor),
+		log: b.log.With(append(conversationAttrs(lease.Conversation), "turn", q.ID)...),
 	}}
 	t.journal = &journal{claimedTurn: &t.claimedTurn}
 	t.outbox = &outbox{claimedTurn: &t.claimedTurn, journal: t.journal}

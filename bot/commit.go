@@ -17,7 +17,7 @@ import (
 // changes nothing of its conversation.
 func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot.MessageID) error {
 	if t.opts.DryRun || t.isIsolated() {
-		return t.finishUncommitted(ctx)
+		return t.finishUncommitted(ctx, a.why)
 	}
 	next := p.result.Next
 	shown := slices.Clone(next.Shown)
@@ -28,7 +28,7 @@ func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot
 	if err != nil {
 		return err
 	}
-	return t.finish(ctx, earshot.TurnDone, "", &earshot.Turn{
+	return t.finish(ctx, earshot.TurnDone, a.why, &earshot.Turn{
 		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: replies}, Policy: p.input.Policy.Name, Hash: p.result.Hash,
 		Cursor: next.Cursor, Epoch: next.Epoch, Shown: shown,
 		Attached: p.files.Attached(next.Attached, records, len(p.input.Conversation.Turns)+1), Session: sessionEntries(p, a),
@@ -39,11 +39,11 @@ func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot
 
 // finishUncommitted ends an answered turn that leaves nothing with its conversation.
 // A dry run is dropped.
-func (t *turn) finishUncommitted(ctx context.Context) error {
+func (t *turn) finishUncommitted(ctx context.Context, why string) error {
 	if t.opts.DryRun {
 		return t.finish(ctx, earshot.TurnDropped, "dry run", nil)
 	}
-	return t.finish(ctx, earshot.TurnDone, "", nil)
+	return t.finish(ctx, earshot.TurnDone, why, nil)
 }
 
 // metaProcessed is up to when messages have been answered: a Slack ts, which the

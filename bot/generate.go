@@ -14,6 +14,7 @@ import (
 // the session and the ledger keep.
 type answer struct {
 	text string
+	why  string              // nothing is said, for this reason; "" otherwise
 	sent []llm.Message       // the messages of the last request, without the session's
 	read []earshot.MessageID // messages in tools' results, which the model has read
 }
@@ -67,7 +68,10 @@ func (x *modelExchange) run(ctx context.Context) (answer, error) {
 func (x *modelExchange) prepare(ctx context.Context) error {
 	o := &llm.Options{MaxTokens: x.opts.MaxTokens}
 	if x.tools = x.newTools(); x.tools != nil {
-		o.Tools = x.tools.Tools()
+		o.Tools = allTools()
+		if x.called {
+			o.Tools = x.tools.Tools()
+		}
 	}
 	if err := x.attachFiles(ctx, o); err != nil {
 		return err
@@ -101,6 +105,9 @@ func (x *modelExchange) ask(ctx context.Context) (llm.Response, error) {
 			text.Reset()
 		}
 		text.WriteString(e.Text)
+		if mayBecomeNoReply(text.String()) {
+			return
+		}
 		d.show(ctx, text.String(), e.Again)
 	})
 }
@@ -111,7 +118,7 @@ func (x *modelExchange) keep(ctx context.Context, a llm.Response) (err error) {
 	x.fault(faultAfterAnswer)
 	x.spend(a)
 	empty := a.Text() == "" && len(a.Calls()) == 0 && a.Stop != llm.StopRefused && strings.Join(x.beside, "") == ""
-	if empty && !x.askedAgain {
+	if empty && x.called && !x.askedAgain {
 		x.askedAgain = true
 		return nil
 	}
@@ -128,7 +135,14 @@ func (x *modelExchange) keep(ctx context.Context, a llm.Response) (err error) {
 
 // reply makes the reply of the model's last words.
 func (x *modelExchange) reply(ctx context.Context) (answer, error) {
+	sent := x.request.Messages[min(llm.SessionLength(x.prompt.result), len(x.request.Messages)):]
+	if why, ok := x.silence(); ok {
+		return answer{text: noReply, why: why, sent: sent, read: x.read}, nil
+	}
 	text, stop := x.text(), x.last.Stop
+	if isNoReply(text) {
+		text = "" // it was called
+	}
 	switch {
 	case text == "" && stop == llm.StopRefused:
 		return answer{}, giveUp("the model declined to answer", sayRefused)
@@ -145,7 +159,6 @@ func (x *modelExchange) reply(ctx context.Context) (answer, error) {
 		return answer{}, giveUp("the model said nothing that can be seen", sayFailed)
 	}
 	x.report.Text = text
-	sent := x.request.Messages[min(llm.SessionLength(x.prompt.result), len(x.request.Messages)):]
 	return answer{text: text, sent: sent, read: x.read}, nil
 }
 

@@ -42,6 +42,9 @@ func (x *modelExchange) advance(ctx context.Context) (done bool, err error) {
 	if x.last == nil {
 		return false, nil
 	}
+	if _, ok := x.silence(); ok {
+		return true, nil
+	}
 	calls := x.last.Calls()
 	if len(calls) == 0 || x.rounds >= x.limits.Rounds {
 		return true, nil

@@ -35,6 +35,9 @@ func (t *turn) post(ctx context.Context, a answer) (_ []earshot.MessageID, err e
 	}
 	ctx, end := t.trace(ctx, PartPost)
 	defer end(&err)
+	if a.why != "" {
+		return nil, t.outbox.takeAway(ctx)
+	}
 	if _, failed := t.journal.failedStep(); failed && t.journal.pending == nil && !t.place.Anchor.Deleted {
 		if err := t.journal.add(ctx, stepReopened, nil); err != nil {
 			return nil, err

@@ -28,6 +28,16 @@ func (o *outbox) postBeside(ctx context.Context, p earshot.Post, why error, kind
 	return ids, o.remove(ctx, p)
 }
 
+// takeAway takes the placeholder away where nothing is said.
+func (o *outbox) takeAway(ctx context.Context) error {
+	o.startWaiting(o.journal.answerTime())
+	p, ok, err := o.placeholder(ctx)
+	if err != nil || !ok {
+		return err
+	}
+	return o.remove(ctx, p)
+}
+
 // removeOnce deletes a message of ours and records that it is gone. A message that
 // can never be deleted is logged; an error means that it may be deleted later.
 func (o *outbox) removeOnce(ctx context.Context, p earshot.Post) error {

@@ -15,7 +15,6 @@ import (
 	"github.com/earshot-ai/earshot/bot/internal/attach"
 	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
-	"github.com/earshot-ai/earshot/tools"
 )
 
 // A SentRequest is the request that an answer in a turn's journal came for.
@@ -120,7 +119,7 @@ func (x *requestReplay) begin(ctx context.Context) error {
 	list := attach.PromptFiles(in, res)
 	x.files.Load(ctx, list, first)
 	x.attached = len(list) == 0
-	o := &llm.Options{Tools: tools.Tools()}
+	o := &llm.Options{Tools: allTools()}
 	o.Media, o.Missing = x.files.Request(list)
 	if x.requestDialog.request, err = llm.FromResult(res, o); err != nil {
 		x.whyNot("the request cannot be made of the prompt: %v", err)
@@ -189,7 +188,7 @@ func (x *requestReplay) request(n int, a llm.Response) SentRequest {
 	}
 	r := x.requestDialog.request
 	r.MaxTokens, r.NoCalls = a.Sent.MaxTokens, a.Sent.NoCalls
-	if a.Sent.Tools == 0 {
+	if r.Tools = r.Tools[:min(a.Sent.Tools, len(r.Tools))]; len(r.Tools) == 0 {
 		r.Tools, r.Cache = nil, r.System != ""
 	}
 	body, err := x.write(a.Provider, *a.Sent, r)

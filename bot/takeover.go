@@ -169,5 +169,5 @@ func (t *turn) askBack(ctx context.Context) error {
 			return err
 		}
 	}
-	return t.finishUncommitted(ctx)
+	return t.finishUncommitted(ctx, "")
 }

@@ -144,6 +144,7 @@ type claimedTurn struct {
 	queued earshot.QueuedTurn
 	place  Place
 	merged []earshot.MessageID // the messages that the turn answers besides its anchor, oldest first
+	called bool                // one of them calls the agent; else it may stay silent
 	since  time.Time           // when this process claimed it
 	slot   *slots.Slot         // given back wherever the turn waits for the platform
 	log    *slog.Logger        // names the conversation and the turn

@@ -87,7 +87,7 @@ type Context struct {
 // An Answer sets what is answered besides mentions and direct messages.
 type Answer struct {
 	AutoAnswer   bool `yaml:"auto_answer" env:"EARSHOT_AUTO_ANSWER" doc:"answer every message that begins a thread, mentioned or not."`
-	OwnedThreads bool `yaml:"owned_threads" env:"EARSHOT_OWNED_THREADS" doc:"answer replies without a mention in threads in which the bot has answered within the last 24 hours."`
+	OwnedThreads bool `yaml:"owned_threads" env:"EARSHOT_OWNED_THREADS" doc:"answer replies without a mention in threads in which the bot has answered within the last 24 hours; there the model may stay silent."`
 	Bots         bool `yaml:"bots" env:"EARSHOT_ANSWER_BOTS" doc:"answer other bots that mention it too, a limited number of times."`
 	Each         bool `yaml:"each" env:"EARSHOT_ANSWER_EACH" doc:"answer each of several messages that arrive while a turn runs. Otherwise the last one is answered, and the model reads the others with it."`
 	FreshMinutes int  `yaml:"fresh_minutes" env:"EARSHOT_FRESH_MINUTES" doc:"how old a message may be, in minutes, to be answered after a downtime; older ones are stored and not answered."`

@@ -1,0 +1,80 @@
+package bot
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tools"
+)
+
+// Where nobody called the agent, as in a thread that it owns, the model may leave a
+// question to the people there: it calls the tool staySilent, or says noReply and
+// nothing else. The turn is done then, without a post, and its Why is the reason.
+
+const (
+	staySilent = "stay_silent"
+	noReply    = "NO_REPLY"
+
+	// silent begins the Why of a turn that is done without a word.
+	silent = "silent: "
+	// maxReason bounds the model's reason, in bytes.
+	maxReason = 300
+)
+
+// allTools returns every tool that a turn may offer: those of the channel, then
+// staySilent, which is offered where nobody called the agent.
+func allTools() []llm.Tool {
+	return append(tools.Tools(), llm.Tool{
+		Name: staySilent,
+		Description: "Say nothing. Nobody called you: you see this message because you took part here before. Call this alone, and write nothing, " +
+			"where people talk to each other, thank you, or need no answer of yours. Answering with " + noReply + " and nothing else means the same.",
+		Schema: llm.JSON(`{"type":"object","properties":{"reason":{"type":"string","description":"Why nothing is to be said, in a few words. People who run you read it, nobody else."}},"required":["reason"],"additionalProperties":false}`),
+	})
+}
+
+// isCalled reports whether m calls the agent: by its name, or where nobody else is.
+func (b *Bot) isCalled(c earshot.Channel, m *earshot.Message) bool {
+	return c.Kind == earshot.KindDM || b.identity.CalledIn(m)
+}
+
+// silence returns why the model leaves the question unanswered, and whether it does:
+// never where somebody called the agent.
+func (x *modelExchange) silence() (why string, ok bool) {
+	if x.called || x.last == nil {
+		return "", false
+	}
+	for _, c := range x.last.Calls() {
+		if c.Name == staySilent {
+			return silent + reasonOf(c.Args), true
+		}
+	}
+	switch text := x.text(); {
+	case isNoReply(text):
+		return silent + noReply, true
+	case text == "" && len(x.last.Calls()) == 0 && x.last.Stop == llm.StopEnd:
+		return silent + "the model said nothing", true
+	}
+	return "", false
+}
+
+func reasonOf(args string) string {
+	var a struct{ Reason string }
+	if json.Unmarshal([]byte(args), &a) != nil || strings.TrimSpace(a.Reason) == "" {
+		return "the model gave no reason"
+	}
+	return strings.ToValidUTF8(cut(strings.Join(strings.Fields(a.Reason), " "), maxReason), "")
+}
+
+func cut(s string, n int) string { return s[:min(n, len(s))] }
+
+// isNoReply reports whether a text is noReply and nothing else but marks.
+func isNoReply(text string) bool { return strings.Trim(text, " \t\n\r`*_.\"'[]()") == noReply }
+
+// mayBecomeNoReply reports whether what was written so far may be the beginning of
+// noReply, which nobody is to see.
+func mayBecomeNoReply(text string) bool {
+	text = strings.TrimLeft(text, " \t\n\r`*_\"'[(")
+	return strings.HasPrefix(noReply, cut(text, len(noReply))) && (len(text) < len(noReply) || isNoReply(text))
+}
