@@ -37,6 +37,17 @@ type About struct {
 	Tags   []string // at most 32 of at most 100 bytes each
 }
 
+// A ConversationQuery selects an agent's conversations. The zero value of a field but
+// Agent selects all.
+type ConversationQuery struct {
+	Agent      AgentID
+	Platform   Platform
+	Workspaces []WorkspaceID // of any of these
+	Channels   []ChannelID   // in any of these
+	After      *Conversation // those after it in the order of the list, by Created and ID
+	Limit      int           // at most; 0: all
+}
+
 // A ShownRevision is one revision of a message that the model has read.
 type ShownRevision struct {
 	ID       MessageID
@@ -120,6 +131,9 @@ type Conversations interface {
 	// conversation, it stores c.About and c.Metadata with it, in the same transaction.
 	// ErrInvalid when they break their bounds, also where it creates nothing.
 	CreateConversation(ctx context.Context, c Conversation, idempotencyKey string) (stored Conversation, created bool, err error)
+	// FindConversations returns conversations by a query, the newest first by Created,
+	// those of one time in the order of ID.
+	FindConversations(ctx context.Context, q ConversationQuery) ([]Conversation, error)
 	// Conversation returns it, or ErrNotFound.
 	Conversation(ctx context.Context, id ConversationID) (Conversation, error)
 	// MergeMetadata sets keys, and removes those whose value is nil, in one atomic

@@ -177,7 +177,7 @@ func TestTheOldNameOfLinkIsRead(t *testing.T) {
 		{&yes, assemble.LinkOff, assemble.LinkOff}, {&no, assemble.LinkAuto, assemble.LinkAuto},
 	} {
 		w := assemble.WrittenPolicy{Policy: assemble.Policy{First: window(c.link), Later: window(c.link)}, GuessLinks: c.written}
-		p := w.Read()
+		p, _ := w.Read()
 		if p.First[0].Link != c.want || p.Later[0].Link != c.want || p.First[1].Link != "" || w.First[0].Link != c.link {
 			t.Errorf("%+v: got %q and %q, want %q", c, p.First[0].Link, p.Later[0].Link, c.want)
 		}

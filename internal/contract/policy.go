@@ -17,8 +17,8 @@ func DecodePolicy(data []byte) (assemble.Policy, error) {
 	if err := json.Unmarshal(data, &w, json.RejectUnknownMembers(true), jsontext.AllowInvalidUTF8(true)); err != nil {
 		return assemble.Policy{}, inputError(err)
 	}
-	p := w.Read()
-	if errs := p.Check(); len(errs) > 0 {
+	p, errs := w.Read()
+	if len(errs) > 0 {
 		at, reason, _ := strings.Cut(errs[0].Error(), ": ")
 		return p, &assemble.InputError{Path: at, Reason: oneLine(reason)}
 	}

@@ -274,6 +274,11 @@ func (st *Store) OpenConversation(ctx context.Context, id earshot.ConversationID
 	return st.step().OpenConversation(ctx, id, idempotencyKey)
 }
 
+func (st *Store) FindConversations(ctx context.Context, q earshot.ConversationQuery) ([]earshot.Conversation, error) {
+	x, err := st.step().FindConversations(ctx, q)
+	return x, st.read(len(x), err)
+}
+
 func (st *Store) CreateConversation(ctx context.Context, c earshot.Conversation, idempotencyKey string) (earshot.Conversation, bool, error) {
 	return st.step().CreateConversation(ctx, c, idempotencyKey)
 }

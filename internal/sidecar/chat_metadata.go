@@ -1,7 +1,10 @@
 package sidecar
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"regexp"
@@ -22,6 +25,7 @@ import (
 const (
 	maxNumber = 64 // bytes of a number
 	maxText   = 512
+	maxNested = 8 // arrays and objects in one another, in a value
 )
 
 // jsonMark begins a stored value that is no plain string: a JSON literal follows.
@@ -47,7 +51,7 @@ var ownKeys = []string{"thread_owner", "thread_owned_at", "history_kind"}
 
 var slackTS = regexp.MustCompile(`^[0-9]{1,11}\.[0-9]{1,6}$`)
 
-// readMetadata reads metadata from its JSON: an object of scalars. A nil value is a
+// readMetadata reads metadata from its JSON, an object. A nil value is a
 // JSON null, which removes a key.
 func readMetadata(raw jsontext.Value) (map[string]*string, error) {
 	if raw.Kind() != '{' {
@@ -62,7 +66,7 @@ func readMetadata(raw jsontext.Value) (map[string]*string, error) {
 		if !metadataKey.MatchString(key) {
 			return nil, visible.InvalidField("metadata", "has a key that does not match "+metadataKey.String())
 		}
-		v, err := readScalar("metadata."+key, values[key])
+		v, err := readValue("metadata."+key, values[key])
 		if err != nil {
 			return nil, err
 		}
@@ -93,8 +97,8 @@ func checkReserved(key string, kind jsontext.Kind, v *string) error {
 	return nil
 }
 
-// readScalar returns a JSON scalar as it is stored, nil for null.
-func readScalar(at string, v jsontext.Value) (*string, error) {
+// readValue returns a JSON value as it is stored, nil for null.
+func readValue(at string, v jsontext.Value) (*string, error) {
 	out := ""
 	switch v.Kind() {
 	case 'n':
@@ -114,10 +118,40 @@ func readScalar(at string, v jsontext.Value) (*string, error) {
 		if out = normaliseText(out); strings.HasPrefix(out, jsonMark) {
 			out = jsonMark + quoteJSON(out)
 		}
-	default:
-		return nil, visible.InvalidField(at, "must be a string, a number, a boolean or null; arrays and objects are not kept")
+	case '{', '[':
+		nested, err := readNested(at, v)
+		if err != nil {
+			return nil, err
+		}
+		out = jsonMark + nested
 	}
 	return &out, nil
+}
+
+// readNested returns an array or an object as it is stored: without spaces and without
+// escapes that are not needed, names and numbers as they were given.
+func readNested(at string, v jsontext.Value) (string, error) {
+	var out bytes.Buffer
+	from := jsontext.NewDecoder(bytes.NewReader(v), jsontext.AllowInvalidUTF8(true))
+	to := jsontext.NewEncoder(&out, jsontext.AllowInvalidUTF8(true), jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
+	for {
+		t, err := from.ReadToken()
+		switch {
+		case errors.Is(err, io.EOF):
+			return strings.TrimSuffix(out.String(), "\n"), nil
+		case err != nil:
+			return "", visible.InvalidField(at, "is not valid JSON, or has a name twice")
+		case from.StackDepth() > maxNested:
+			return "", visible.InvalidField(at, fmt.Sprintf("has more than %d arrays and objects in one another", maxNested))
+		case t.Kind() == '"':
+			t = jsontext.String(normaliseText(t.String()))
+		case t.Kind() == '0' && len(t.String()) > maxNumber:
+			return "", visible.InvalidField(at, fmt.Sprintf("has a number of more than %d characters", maxNumber))
+		}
+		if err := to.WriteToken(t); err != nil {
+			return "", visible.InvalidField(at, "is not valid JSON, or has a name twice")
+		}
+	}
 }
 
 // Metadata returns a conversation's metadata as JSON values: each as it was given,
@@ -126,7 +160,7 @@ func Metadata(stored map[string]string) map[string]jsontext.Value {
 	out := make(map[string]jsontext.Value, len(stored))
 	for k, v := range stored {
 		if rest, ok := strings.CutPrefix(v, jsonMark); ok {
-			if lit := jsontext.Value(rest); lit.IsValid() && lit.Kind() != '{' && lit.Kind() != '[' && lit.Kind() != 'n' {
+			if lit := jsontext.Value(rest); lit.IsValid() && lit.Kind() != 'n' {
 				out[k] = lit
 				continue
 			}

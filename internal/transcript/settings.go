@@ -31,7 +31,7 @@ func (r *reader) policy(x *scanner, _ entry) {
 	if err := strictjson.Unmarshal([]byte(l), &p, strictjson.RejectUnknownMembers(true)); err != nil {
 		x.fail("not a policy: %v", err)
 	}
-	r.in.Policy = p.Read()
+	r.in.Policy, _ = p.Read() // Turn checks it
 }
 
 // budget reads the limits that differ from the default.

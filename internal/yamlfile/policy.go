@@ -35,6 +35,6 @@ func Policy(text []byte) (assemble.Policy, error) {
 		what, _, _ := strings.Cut(err.Error(), "\n") // an excerpt of the text follows
 		return assemble.Policy{}, errors.New(what)
 	}
-	p := w.Read()
-	return p, errors.Join(p.Check()...)
+	p, problems := w.Read()
+	return p, errors.Join(problems...)
 }

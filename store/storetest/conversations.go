@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -93,6 +95,48 @@ var conversationCases = []testCase{
 			_, _, err := s.OpenConversation(s.Context(), id, "")
 			wantError(s.T, err, earshot.ErrInvalid)
 		}
+	}},
+	{"an agent's conversations are listed, the newest first", func(s *suite) {
+		elsewhere := s.scope
+		elsewhere.Channel = "c_another"
+		for i := range 6 {
+			for _, at := range []earshot.Scope{s.scope, elsewhere} {
+				for _, agent := range []earshot.AgentID{"agent", "another"} {
+					id := earshot.ConversationID{Agent: agent, Scope: at, Name: fmt.Sprint("m", i)}
+					_, _, err := s.CreateConversation(s.Context(), earshot.Conversation{ID: id, About: earshot.About{Title: fmt.Sprint(i)}, Metadata: map[string]string{"n": fmt.Sprint(i)}}, "")
+					s.check(err)
+				}
+			}
+		}
+		list := func(q earshot.ConversationQuery) []earshot.Conversation {
+			s.Helper()
+			out, err := s.FindConversations(s.Context(), q)
+			s.check(err)
+			return out
+		}
+		q := earshot.ConversationQuery{Agent: "agent", Platform: s.scope.Platform, Workspaces: []earshot.WorkspaceID{s.scope.Workspace, "w_none"}}
+		all := list(q)
+		s.equal("how many", len(all), 12)
+		s.equal("in order", slices.IsSortedFunc(all, func(a, b earshot.Conversation) int {
+			x, y := a.ID, b.ID
+			return cmp.Or(cmp.Compare(b.Created, a.Created), cmp.Compare(x.Scope.Channel, y.Scope.Channel), cmp.Compare(x.Name, y.Name))
+		}), true)
+		for _, c := range all {
+			one, err := s.Conversation(s.Context(), c.ID)
+			s.check(err)
+			s.equal("each whole", c, one)
+		}
+		var paged []earshot.Conversation
+		for q.Limit = 5; ; q.After = &paged[len(paged)-1] {
+			page := list(q)
+			if paged = append(paged, page...); len(page) < q.Limit {
+				break
+			}
+		}
+		s.equal("by pages", paged, all)
+		s.equal("of a channel", len(list(earshot.ConversationQuery{Agent: "agent", Workspaces: q.Workspaces, Channels: []earshot.ChannelID{elsewhere.Channel, "c_none"}})), 6)
+		s.equal("of another workspace", len(list(earshot.ConversationQuery{Agent: "agent", Workspaces: []earshot.WorkspaceID{"w_none"}})), 0)
+		s.equal("of nobody", len(list(earshot.ConversationQuery{Workspaces: q.Workspaces})), 0)
 	}},
 	{"metadata merge key by key", func(s *suite) {
 		s.opened("m1", "")

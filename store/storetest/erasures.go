@@ -166,7 +166,7 @@ func (s *suite) personOf() {
 	s.hears(plainMessage(55, "hello <@U2|Bea>"))
 	s.replied(56, "m56", "she wrote canarytext1 today", "m50", "m55")
 	s.summarise(s.conversation("m56"), "canarysummary", "m50")
-	_, err := s.merge("m56", map[string]*string{"who": to("it is about Bea"), "what": to("canarytext1 again"), "other": to("stays")})
+	_, err := s.merge("m56", map[string]*string{"who": to("it is about Bea"), "what": to("canarytext1 again"), "list": to(`json:["about \u0042ea"]`), "object": to(`json:{"canary\u0074ext1":1}`), "other": to("stays")})
 	s.check(err)
 }
 

@@ -253,9 +253,10 @@ class _ChatConversation(TypedDict):
     client_type: str
     created_at: str
     id: str
-    # Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all. last_processed_ts is a
-    # Slack ts that only moves forward.
-    metadata: Dict[str, Union[str, float, bool]]
+    # Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all, and in a value 8
+    # arrays and objects in one another. last_processed_ts is a Slack ts that only moves
+    # forward.
+    metadata: Dict[str, Union[str, float, bool, List[Any], Dict[str, Any]]]
     # null: nobody's in particular
     owner_id: Optional[str]
     # api for what is Earshot's own
@@ -437,6 +438,23 @@ class ConversationData(TypedDict):
 
 class ConversationDataEnvelope(TypedDict):
     data: ConversationData
+    success: bool
+
+
+class _ConversationsData(TypedDict):
+    # the newest first
+    conversations: List[ChatConversation]
+    # whether there may be older ones
+    has_more: bool
+
+
+class ConversationsData(_ConversationsData, total=False):
+    # of the page with older ones
+    next_cursor: str
+
+
+class ConversationsDataEnvelope(TypedDict):
+    data: ConversationsData
     success: bool
 
 
@@ -868,9 +886,10 @@ class MessagesDataEnvelope(TypedDict):
 
 
 class MetadataPatch(TypedDict):
-    # Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all. last_processed_ts is a
-    # Slack ts that only moves forward.
-    metadata: Dict[str, Optional[Union[str, float, bool]]]
+    # Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all, and in a value 8
+    # arrays and objects in one another. last_processed_ts is a Slack ts that only moves
+    # forward.
+    metadata: Dict[str, Optional[Union[str, float, bool, List[Any], Dict[str, Any]]]]
 
 
 class Named(TypedDict):
@@ -894,7 +913,7 @@ class NewChatMessage(_NewChatMessage, total=False):
     # unique in the channel; one is made where there is none
     message_id: Optional[str]
     # must be empty: messages keep none; a conversation does
-    metadata: Dict[str, Optional[Union[str, float, bool]]]
+    metadata: Dict[str, Optional[Union[str, float, bool, List[Any], Dict[str, Any]]]]
     # another name of content
     text: Optional[str]
 
@@ -911,9 +930,10 @@ class _NewConversation(TypedDict):
 class NewConversation(_NewConversation, total=False):
     # unique for the agent and the workspace: the same key again returns the same conversation
     idempotency_key: Optional[str]
-    # Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all. last_processed_ts is a
-    # Slack ts that only moves forward.
-    metadata: Dict[str, Optional[Union[str, float, bool]]]
+    # Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all, and in a value 8
+    # arrays and objects in one another. last_processed_ts is a Slack ts that only moves
+    # forward.
+    metadata: Dict[str, Optional[Union[str, float, bool, List[Any], Dict[str, Any]]]]
     # whose it is; a user's is always the user's own
     owner_id: Optional[str]
     tags: List[str]

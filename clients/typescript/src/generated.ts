@@ -216,10 +216,10 @@ export interface ChatConversation {
   created_at: string;
   id: string;
   /**
-   * Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all. last_processed_ts is a Slack ts
-   * that only moves forward.
+   * Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all, and in a value 8 arrays and
+   * objects in one another. last_processed_ts is a Slack ts that only moves forward.
    */
-  metadata: Record<string, string | number | boolean>;
+  metadata: Record<string, string | number | boolean | unknown[] | Record<string, unknown>>;
   /** null: nobody's in particular */
   owner_id: string | null;
   /** api for what is Earshot's own */
@@ -388,6 +388,20 @@ export interface ConversationData {
 
 export interface ConversationDataEnvelope {
   data: ConversationData;
+  success: boolean;
+}
+
+export interface ConversationsData {
+  /** the newest first */
+  conversations: ChatConversation[];
+  /** whether there may be older ones */
+  has_more: boolean;
+  /** of the page with older ones */
+  next_cursor?: string | undefined;
+}
+
+export interface ConversationsDataEnvelope {
+  data: ConversationsData;
   success: boolean;
 }
 
@@ -751,10 +765,10 @@ export interface MessagesDataEnvelope {
 
 export interface MetadataPatch {
   /**
-   * Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all. last_processed_ts is a Slack ts
-   * that only moves forward.
+   * Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all, and in a value 8 arrays and
+   * objects in one another. last_processed_ts is a Slack ts that only moves forward.
    */
-  metadata: Record<string, string | number | boolean | null>;
+  metadata: Record<string, string | number | boolean | unknown[] | Record<string, unknown> | null>;
 }
 
 export interface Named {
@@ -775,7 +789,7 @@ export interface NewChatMessage {
   /** unique in the channel; one is made where there is none */
   message_id?: string | null | undefined;
   /** must be empty: messages keep none; a conversation does */
-  metadata?: Record<string, string | number | boolean | null> | undefined;
+  metadata?: Record<string, string | number | boolean | unknown[] | Record<string, unknown> | null> | undefined;
   /** assistant is the conversation's agent */
   role: "user" | "assistant" | null;
   /** another name of content */
@@ -790,10 +804,10 @@ export interface NewConversation {
   /** unique for the agent and the workspace: the same key again returns the same conversation */
   idempotency_key?: string | null | undefined;
   /**
-   * Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all. last_processed_ts is a Slack ts
-   * that only moves forward.
+   * Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all, and in a value 8 arrays and
+   * objects in one another. last_processed_ts is a Slack ts that only moves forward.
    */
-  metadata?: Record<string, string | number | boolean | null> | undefined;
+  metadata?: Record<string, string | number | boolean | unknown[] | Record<string, unknown> | null> | undefined;
   /** whose it is; a user's is always the user's own */
   owner_id?: string | null | undefined;
   tags?: string[] | undefined;
@@ -1187,6 +1201,25 @@ export class Operations {
 
   constructor(transport: Transport) {
     this.#transport = transport;
+  }
+
+  /** A page of an agent's conversations, the newest first: GET /api/chat/conversations. */
+  listConversations(options: {
+    /** whose conversations; required */
+    agentId?: string | undefined;
+    /** in this channel only */
+    channelId?: string | undefined;
+    /** the next_cursor of a page, for the page with older conversations */
+    cursor?: string | undefined;
+    limit?: number | undefined;
+    /** of this owner only */
+    ownerId?: string | undefined;
+    /** on this platform only; api for those without a channel */
+    platform?: string | undefined;
+    /** in this workspace only */
+    workspaceId?: string | undefined;
+  } & CallOptions = {}): Promise<ConversationsDataEnvelope> {
+    return this.#transport.call<ConversationsDataEnvelope>({ method: "GET", path: "/api/chat/conversations", query: { agent_id: options.agentId, channel_id: options.channelId, cursor: options.cursor, limit: options.limit, owner_id: options.ownerId, platform: options.platform, workspace_id: options.workspaceId }, again: true }, options);
   }
 
   /** Create a conversation, once for each idempotency key: POST /api/chat/conversations. */

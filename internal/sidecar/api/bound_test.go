@@ -64,6 +64,7 @@ var bounds = map[string]counted.CallBound{
 	"stream-turns":    turnsPage,
 	"usage":           aPage,
 
+	"list-conversations":          {Calls: 5, Rows: 1000},
 	"create-conversation":         aboutOne,
 	"get-conversation":            aboutOne,
 	"list-conversation-messages":  aboutOne,

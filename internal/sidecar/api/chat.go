@@ -24,11 +24,15 @@ func (s *server) addChat(a huma.API) {
 		Description: "Where it stands is said by the key and, where that leaves it open, by metadata.channel_id, workspace_id and thread_ts. Without a channel it is the agent's own.",
 	}, schemaOf[newConversation](a), []int{http.StatusCreated, http.StatusOK}, s.createConversation)
 	addChat(s, a, huma.Operation{
+		OperationID: "list-conversations", Method: http.MethodGet, Path: conversations, Summary: "A page of an agent's conversations, the newest first",
+		Description: "By when they were created; next_cursor leads to older ones. A page may be short, or empty, and have a next_cursor all the same. A user with a token sees their own and those that nobody owns.",
+	}, nil, nil, s.listConversations)
+	addChat(s, a, huma.Operation{
 		OperationID: "get-conversation", Method: http.MethodGet, Path: conversations + "/{id}", Summary: "A conversation", Description: "With its metadata as it is now.",
 	}, nil, nil, s.getConversation)
 	addChat(s, a, huma.Operation{
 		OperationID: "merge-conversation-metadata", Method: http.MethodPatch, Path: conversations + "/{id}/metadata", Summary: "Merge metadata into a conversation's, in one step",
-		Description: "Values are strings, numbers and booleans; null removes a key. Nothing else changes.",
+		Description: "A value is replaced whole; null removes a key. Nothing else changes.",
 	}, schemaOf[metadataPatch](a), nil, s.mergeConversation)
 	addChat(s, a, huma.Operation{
 		OperationID: "list-conversation-messages", Method: http.MethodGet, Path: conversations + "/{id}/messages", Summary: "A page of a conversation's messages, oldest first",
@@ -113,7 +117,7 @@ type chatAuthor struct {
 	Name *string `json:"name,omitzero" maxLength:"1000"`
 }
 
-// A chatMetadata is JSON that has to be an object of scalars.
+// A chatMetadata is JSON that has to be an object.
 type chatMetadata jsontext.Value
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -131,16 +135,19 @@ type metadataJSON map[string]jsontext.Value
 // Schema implements [huma.SchemaProvider].
 func (metadataJSON) Schema(huma.Registry) *huma.Schema { return metadataSchema(false) }
 
-// metadataSchema is an object of scalars; with null a key may be removed.
+// metadataSchema is an object of any values; with null a key may be removed.
 func metadataSchema(null bool) *huma.Schema {
 	most := 64
-	scalar := &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}}}
+	value := &huma.Schema{OneOf: []*huma.Schema{
+		{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean},
+		{Type: huma.TypeArray, Items: &huma.Schema{}}, {Type: huma.TypeObject, AdditionalProperties: true},
+	}}
 	if null {
-		scalar.OneOf = append(scalar.OneOf, &huma.Schema{Type: "null"})
+		value.OneOf = append(value.OneOf, &huma.Schema{Type: "null"})
 	}
 	return &huma.Schema{
-		Type: huma.TypeObject, AdditionalProperties: scalar, MaxProperties: &most,
-		Description: "Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all. last_processed_ts is a Slack ts that only moves forward.",
+		Type: huma.TypeObject, AdditionalProperties: value, MaxProperties: &most,
+		Description: "Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all, and in a value 8 arrays and objects in one another. last_processed_ts is a Slack ts that only moves forward.",
 	}
 }
 
@@ -208,6 +215,11 @@ type (
 	conversationData struct {
 		Conversation chatConversation `json:"conversation"`
 	}
+	conversationsData struct {
+		Conversations []chatConversation `json:"conversations" doc:"the newest first"`
+		HasMore       bool               `json:"has_more" doc:"whether there may be older ones"`
+		Next          string             `json:"next_cursor,omitempty" doc:"of the page with older ones"`
+	}
 	messagesData struct {
 		Messages []chatMessage `json:"messages" doc:"oldest first"`
 		HasMore  bool          `json:"has_more" doc:"whether there are older ones"`
@@ -252,6 +264,40 @@ func (s *server) createConversation(ctx context.Context, p access.Principal, in 
 		return 0, createdData{}, err
 	}
 	return createdStatus(created), createdData{chatConversationOf(c), created}, nil
+}
+
+func (s *server) listConversations(ctx context.Context, p access.Principal, in *struct {
+	Agent     string `query:"agent_id" maxLength:"512" doc:"whose conversations; required"`
+	Owner     string `query:"owner_id" maxLength:"512" doc:"of this owner only"`
+	Channel   string `query:"channel_id" maxLength:"512" doc:"in this channel only"`
+	Workspace string `query:"workspace_id" maxLength:"512" doc:"in this workspace only"`
+	Platform  string `query:"platform" maxLength:"64" doc:"on this platform only; api for those without a channel"`
+	Limit     int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
+	Cursor    string `query:"cursor" maxLength:"8192" doc:"the next_cursor of a page, for the page with older conversations"`
+}) (int, conversationsData, error) {
+	q := sidecar.ListQuery{
+		Agent: earshot.AgentID(in.Agent), Owner: in.Owner, Limit: in.Limit,
+		Place: visible.Place{Channel: earshot.ChannelID(in.Channel), Workspace: earshot.WorkspaceID(in.Workspace), Platform: earshot.Platform(in.Platform)},
+	}
+	after := earshot.Conversation{ID: earshot.ConversationID{Agent: q.Agent}}
+	at := &after.ID.Scope
+	on, err := readCursor(in.Cursor, "conversations", &after.Created, &at.Platform, &at.Workspace, &at.Channel, &after.ID.Name)
+	if err != nil {
+		return 0, conversationsData{}, err
+	}
+	if on {
+		q.After = &after
+	}
+	page, more, err := s.Service.ChatConversations(ctx, p, q)
+	data := conversationsData{Conversations: []chatConversation{}, HasMore: more != nil}
+	for _, c := range page {
+		data.Conversations = append(data.Conversations, chatConversationOf(c))
+	}
+	if more != nil {
+		at := more.ID.Scope
+		data.Next = cursorOf("conversations", int64(more.Created), at.Platform, at.Workspace, at.Channel, more.ID.Name)
+	}
+	return http.StatusOK, data, err
 }
 
 func (s *server) getConversation(ctx context.Context, p access.Principal, in *conversationID) (int, conversationData, error) {

@@ -62,13 +62,14 @@ func TestMetadataIsMerged(t *testing.T) {
 	w := newChat(t, "memory:")
 	first := w.chat(t, "T1", http.MethodPost, conversations, newBody(fields{"owner_id": "U1", "tags": []string{"x"}, "metadata": fields{"kept": "old", "gone": "old", "channel_id": "C1"}}), http.StatusCreated).Data.Conversation
 	at := conversations + "/" + first.ID + "/metadata"
-	a := w.chat(t, "T1", http.MethodPatch, at, `{"metadata":{"gone":null,"never":null,"text":"new","one":1,"yes":true,"no":false,"half":1.50,"big":9007199254740993,"tiny":-1e-7,"zero":-0,"quoted":"1","prefix":"json:1","empty":"","nul":"a\u0000b","emoji":"\ud83d\ude00"}}`, http.StatusOK)
+	a := w.chat(t, "T1", http.MethodPatch, at, `{"metadata":{"gone":null,"never":null,"text":"new","one":1,"yes":true,"no":false,"half":1.50,"big":9007199254740993,"tiny":-1e-7,"zero":-0,"quoted":"1","prefix":"json:1","empty":"","nul":"a\u0000b","emoji":"\ud83d\ude00","list":[ 1.50, null, {"b":"\u00e9\u0000","a":[]} ],"none":{},"deep":[[[[[[[[0]]]]]]]]}}`, http.StatusOK)
 	if a.Data.Created != nil {
 		t.Error("a merge says created")
 	}
 	want := map[string]string{
 		"kept": `"old"`, "channel_id": `"C1"`, "text": `"new"`, "one": "1", "yes": "true", "no": "false", "half": "1.50", "big": "9007199254740993", "tiny": "-1e-7", "zero": "-0",
 		"quoted": `"1"`, "prefix": `"json:1"`, "empty": `""`, "nul": `"a␀b"`, "emoji": `"😀"`,
+		"list": `[1.50,null,{"b":"é␀","a":[]}]`, "none": "{}", "deep": "[[[[[[[[0]]]]]]]]",
 	}
 	check := func(what string, c chatAnswer) {
 		t.Helper()
@@ -103,7 +104,8 @@ func TestMetadataThatIsRefused(t *testing.T) {
 		many[fmt.Sprintf("k%d", i)] = i
 	}
 	for _, body := range []any{
-		`[]`, `"x"`, `1`, `null`, `{}`, ``, `{`, `{"metadata":null}`, `{"metadata":[]}`, `{"metadata":"x"}`, `{"metadata":1}`, `{"metadata":{"a":[]}}`, `{"metadata":{"a":{}}}`,
+		`[]`, `"x"`, `1`, `null`, `{}`, ``, `{`, `{"metadata":null}`, `{"metadata":[]}`, `{"metadata":"x"}`, `{"metadata":1}`, `{"metadata":{"a":{"b":1,"b":2}}}`, `{"metadata":{"a":[` + strings.Repeat("1", 65) + `]}}`,
+		`{"metadata":{"a":` + strings.Repeat("[", 9) + strings.Repeat("]", 9) + `}}`, `{"metadata":{"channel_id":["C1"]}}`, `{"metadata":{"last_processed_ts":{}}}`,
 		`{"metadata":{"a":1,"a":2}}`, `{"metadata":{"a":1},"metadata":{}}`, `{"metadata":{},"title":"x"}`, `{"Metadata":{}}`, `{"metadata":{}} {}`, `{"metadata":{"a":1e999}}`, `{"metadata":{"a":01}}`, `{"metadata":{"a":NaN}}`,
 		`{"metadata":{"a":` + strings.Repeat("1", 65) + `}}`, `{"metadata":{"a.b":1}}`, `{"metadata":{"A":1}}`, `{"metadata":{"":1}}`, `{"metadata":{"1a":1}}`, `{"metadata":{"$set":1}}`, `{"metadata":{"__proto__":1}}`,
 		`{"metadata":{"` + strings.Repeat("a", 65) + `":1}}`, `{"metadata":{"a\u0000":1}}`, `{"metadata":{"last_processed_ts":null}}`, `{"metadata":{"last_processed_ts":1773154325.0003}}`, `{"metadata":{"last_processed_ts":"yesterday"}}`,

@@ -356,8 +356,8 @@ func TestTheDocumentSaysThatErrorsOfConversationsAreEnvelopes(t *testing.T) {
 			}
 		}
 	}
-	if n != 5 {
-		t.Errorf("%d routes, want 5", n)
+	if n != 6 {
+		t.Errorf("%d routes, want 6", n)
 	}
 }
 

@@ -194,6 +194,9 @@ var requests = map[string]func(t territory) request{
 		return request{path: "/api/chat/conversations", names: true,
 			body: t.fill(`{"title":"x","client_type":"test","agent_id":"U0BOT","idempotency_key":"key-KEY","metadata":{"channel_id":"CHANNEL","workspace_id":"WORKSPACE"}}`)}
 	},
+	"list-conversations": func(t territory) request {
+		return request{path: "/api/chat/conversations?agent_id=U0BOT&channel_id=" + t.channel + "&workspace_id=" + t.workspace}
+	},
 	"get-conversation": func(t territory) request { return request{path: "/api/chat/conversations/" + t.ids["conversation"]} },
 	"list-conversation-messages": func(t territory) request {
 		return request{path: "/api/chat/conversations/" + t.ids["conversation"] + "/messages"}

@@ -102,6 +102,24 @@ func (s *Store) Conversation(ctx context.Context, id earshot.ConversationID) (ea
 	return out, err
 }
 
+// FindConversations implements [earshot.Conversations].
+func (s *Store) FindConversations(ctx context.Context, q earshot.ConversationQuery) (out []earshot.Conversation, err error) {
+	q = rule.NormaliseConversationQuery(q)
+	err = s.read(ctx, func() error {
+		for _, c := range s.conversations {
+			if rule.SelectsConversation(q, c.Conversation) {
+				out = append(out, c.export())
+			}
+		}
+		slices.SortFunc(out, rule.CompareConversations)
+		if q.Limit > 0 && len(out) > q.Limit {
+			out = out[:q.Limit]
+		}
+		return nil
+	})
+	return out, err
+}
+
 // conversation returns the stored one, or [earshot.ErrNotFound].
 func (s *Store) conversation(id earshot.ConversationID) (*conversation, error) {
 	if c := s.conversations[rule.Conversation(id)]; c != nil {

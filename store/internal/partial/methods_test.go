@@ -18,6 +18,7 @@ import (
 var onDiskAlone = map[string]string{
 	"OpenConversation":   "ids",
 	"CreateConversation": "what its creator says of a conversation, not what was said in it",
+	"FindConversations":  "reads",
 	"Conversation":       "reads",
 	"MergeMetadata":      "what the agent notes of a conversation, not what was said",
 	"AddReply":           "ids",

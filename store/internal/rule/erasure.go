@@ -2,6 +2,7 @@ package rule
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -325,11 +326,30 @@ func NamesMembers(c earshot.Channel) bool {
 func MetadataWithout(have map[string]string, holds func(string) bool) (map[string]string, bool) {
 	out := map[string]string{}
 	for k, v := range have {
-		if k == LastProcessed || !holds(v) {
+		if k == LastProcessed || !holds(v) && !slices.ContainsFunc(textsWithin(v), holds) {
 			out[k] = v
 		}
 	}
 	return out, len(out) < len(have)
+}
+
+// textsWithin returns the names and texts of a value of metadata that is a JSON array
+// or object, in which they may be written with escapes.
+func textsWithin(v string) (texts []string) {
+	raw, ok := strings.CutPrefix(v, "json:") // as internal/sidecar writes what is no string
+	if !ok || raw == "" || raw[0] != '{' && raw[0] != '[' {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(raw))
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return texts
+		}
+		if s, ok := t.(string); ok {
+			texts = append(texts, s)
+		}
+	}
 }
 
 // HoldsAuthor returns a function that reports whether a value contains an author's id or

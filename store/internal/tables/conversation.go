@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -94,6 +95,48 @@ func (s *Store) CreateConversation(ctx context.Context, in earshot.Conversation,
 		return o.byKey.Conversation, false, nil
 	}
 	return o.byName.Conversation, come == rule.OpenCreates, nil
+}
+
+// FindConversations implements [earshot.Conversations].
+func (s *Store) FindConversations(ctx context.Context, q earshot.ConversationQuery) ([]earshot.Conversation, error) {
+	q = rule.NormaliseConversationQuery(q)
+	var p params
+	where := ` WHERE agent = ` + p.add(string(q.Agent))
+	if q.Platform != "" {
+		where += ` AND platform = ` + p.add(string(q.Platform))
+	}
+	where += anyOf(&p, "workspace", q.Workspaces) + anyOf(&p, "channel", q.Channels)
+	if q.After != nil {
+		created, at := p.add(int64(q.After.Created)), q.After.ID
+		where += ` AND created <= ` + created + ` AND (created < ` + created + ` OR (platform, workspace, channel, name) > (` +
+			p.add(string(at.Scope.Platform)) + `, ` + p.add(string(at.Scope.Workspace)) + `, ` + p.add(string(at.Scope.Channel)) + `, ` + p.add(at.Name) + `))`
+	}
+	where += ` ORDER BY created DESC, platform, workspace, channel, name`
+	if q.Limit > 0 {
+		where += ` LIMIT ` + p.add(q.Limit)
+	}
+	return List(ctx, s.engine, "list conversations", `SELECT platform, workspace, channel, `+rule.ConversationColumns+` FROM conversation`+where, p, func(row Row, c *earshot.Conversation) error {
+		r := rule.ConversationRow{}
+		if err := row.Scan(append([]any{&r.ID.Scope.Platform, &r.ID.Scope.Workspace, &r.ID.Scope.Channel}, r.Fields()...)...); err != nil {
+			return err
+		}
+		r.ID.Agent = q.Agent
+		err := r.ReadMetadata()
+		*c = r.Conversation
+		return err
+	})
+}
+
+// anyOf bounds a column to a list of values; without values it does not.
+func anyOf[T ~string](p *params, column string, values []T) string {
+	if len(values) == 0 {
+		return ""
+	}
+	places := make([]string, len(values))
+	for i, v := range values {
+		places[i] = p.add(string(v))
+	}
+	return ` AND ` + column + ` IN (` + strings.Join(places, ", ") + `)`
 }
 
 // A createCall is a call of CreateConversation with what it found.

@@ -15,6 +15,29 @@ class Operations:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
+    async def list_conversations(
+        self,
+        *,
+        agent_id: Optional[str] = None,
+        channel_id: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        owner_id: Optional[str] = None,
+        platform: Optional[str] = None,
+        workspace_id: Optional[str] = None,
+    ) -> ConversationsDataEnvelope:
+        """A page of an agent's conversations, the newest first: GET /api/chat/conversations.
+
+        agent_id: whose conversations; required
+        channel_id: in this channel only
+        cursor: the next_cursor of a page, for the page with older conversations
+        owner_id: of this owner only
+        platform: on this platform only; api for those without a channel
+        workspace_id: in this workspace only
+        """
+        answer = await self._transport.call("GET", "/api/chat/conversations", query={"agent_id": agent_id, "channel_id": channel_id, "cursor": cursor, "limit": limit, "owner_id": owner_id, "platform": platform, "workspace_id": workspace_id}, again=True)
+        return cast("ConversationsDataEnvelope", answer)
+
     async def create_conversation(self, body: NewConversation) -> CreatedDataEnvelope:
         """Create a conversation, once for each idempotency key: POST /api/chat/conversations."""
         answer = await self._transport.call("POST", "/api/chat/conversations", body=body)
