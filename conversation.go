@@ -52,6 +52,9 @@ type ConversationQuery struct {
 type ShownRevision struct {
 	ID       MessageID
 	Revision Time // [Message.Edited]; zero for the original
+	// Seen is what else a prompt showed of it, in hashes that package assemble writes and
+	// reads; "" when that is unknown, as in what older versions stored.
+	Seen string `json:",omitempty"`
 }
 
 // An AttachedFile is a file that the model has been given, the turn that gave it, and

@@ -81,7 +81,8 @@ type ReactionEvent struct {
 type Reactor struct {
 	Emoji string
 	ID    AuthorID
-	At    Time // since when; 0 when unknown, as where only a platform's history names them
+	Name  string // as a prompt may show it; "" when unknown. Stores do not keep it
+	At    Time   // since when; 0 when unknown, as where only a platform's history names them
 }
 
 // Reactors are what a copy of a message tells of its Reactions beside the counts.
@@ -158,7 +159,7 @@ type Message struct {
 	Seq       int64 // the store's sequence in this channel: when it became known; 0 when not from a store
 	Mentions  []AuthorID
 	Reactions []Reaction
-	Reactors  *Reactors // who gave the Reactions; nil when unknown. It is not read back: see [Messages.Reactors]
+	Reactors  *Reactors // who gave the Reactions; nil when unknown. Stores do not read it back: see [Messages.Reactors]
 	Shared    []SharedContent
 	Files     []File
 	AsOf      ListTimes // of copies of one revision the list told last stands; see [Messages.Record]

@@ -123,8 +123,8 @@ func (t *turn) within(s Section, m *msg) bool {
 
 // inSession reports whether the session shows m as it is now.
 func (t *turn) inSession(m *msg) bool {
-	revision, ok := t.shown[m.ID]
-	return t.later && (ok && revision >= m.Edited || t.recorded[m.ID])
+	x, ok := t.shown[m.ID]
+	return t.later && (ok && x.revision >= m.Edited || t.recorded[m.ID])
 }
 
 // fresh reports whether a later turn may show m: the session does not have this
@@ -134,7 +134,7 @@ func (t *turn) inSession(m *msg) bool {
 // said or edited since it has processed the conversation. Where fresh is false, m is
 // out with the reason.
 func (t *turn) fresh(m *msg) bool {
-	revision, shown := t.shown[m.ID]
+	x, shown := t.shown[m.ID]
 	switch {
 	case t.elsewhere && t.in.Identity.Is(m.Author.ID):
 		m.out(nil, reasonOwn)
@@ -147,7 +147,10 @@ func (t *turn) fresh(m *msg) bool {
 	case t.recorded[m.ID] && t.in.Identity.Is(m.Author.ID):
 		m.out(nil, reasonOwn)
 		return false
-	case shown && revision >= m.Edited:
+	case shown && x.revision >= m.Edited && !t.newsOf(m).isNone():
+		m.out(nil, reasonNews) // the section news may show it, in the forms that have it
+		return false
+	case shown && x.revision >= m.Edited:
 		m.out(nil, reasonShown)
 		return false
 	}

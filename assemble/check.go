@@ -140,12 +140,7 @@ func (t *turn) findAnchor() error {
 func (t *turn) readConversation() {
 	c := &t.in.Conversation
 	t.summary = c.Summary
-	t.shown = make(map[earshot.MessageID]earshot.Time, len(c.Shown))
-	for _, s := range c.Shown {
-		if r, ok := t.shown[s.ID]; !ok || s.Revision > r {
-			t.shown[s.ID] = s.Revision
-		}
-	}
+	t.shown = readShown(c.Shown)
 	t.answered, t.recorded = map[earshot.MessageID]bool{}, map[earshot.MessageID]bool{}
 	for _, a := range c.Turns {
 		if len(a.Replies) > 0 {

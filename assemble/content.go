@@ -1,6 +1,8 @@
 package assemble
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -131,12 +133,60 @@ func (t *turn) body(m *msg) string {
 const maxReactions = 20
 
 // formatReactions writes a message's reactions as ":eyes: 2".
-func formatReactions(m *msg) []string {
+func formatReactions(m *earshot.Message) []string {
 	out := []string{}
 	for _, r := range m.Reactions[:min(len(m.Reactions), maxReactions)] {
 		out = append(out, ":"+emojiName(r.Name)+": "+strconv.Itoa(r.Count))
 	}
 	return out
+}
+
+// maxReactors is how many persons are named behind a reaction. Of more only the count
+// is told.
+const maxReactors = 5
+
+// reactorsOf returns who gave a reaction, by id, where all are known by name and few.
+// The agent needs no name.
+func reactorsOf(m *earshot.Message, r earshot.Reaction) []earshot.Reactor {
+	if m.Reactors == nil || r.Count > maxReactors {
+		return nil
+	}
+	var out []earshot.Reactor
+	for _, x := range m.Reactors.List {
+		if x.Emoji == r.Name && x.ID != "" {
+			out = append(out, x)
+		}
+	}
+	slices.SortFunc(out, func(a, b earshot.Reactor) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Name, b.Name)) })
+	out = slices.CompactFunc(out, func(a, b earshot.Reactor) bool { return a.ID == b.ID })
+	if len(out) != r.Count {
+		return nil
+	}
+	return out
+}
+
+// reactionsLine writes a message's reactions with who gave them, as
+// ":eyes: 2 (Alice, you), :tada: 9".
+func (t *turn) reactionsLine(m *earshot.Message) string {
+	list := formatReactions(m)
+	for i := range list {
+		var who []string
+		self := false
+		for _, x := range reactorsOf(m, m.Reactions[i]) {
+			if name, known := t.names.byID[x.ID]; known {
+				who = append(who, name)
+			}
+			self = self || t.in.Identity.Is(x.ID)
+		}
+		slices.Sort(who)
+		if self {
+			who = append(who, "you")
+		}
+		if len(who) == m.Reactions[i].Count {
+			list[i] += " (" + strings.Join(who, ", ") + ")"
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // emojiName is a reaction's name as one word, without the characters that

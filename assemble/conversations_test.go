@@ -20,8 +20,8 @@ func readable() []assemble.Policy {
 	for _, p := range assemble.Policies() {
 		if p.Frame == assemble.Log {
 			p.Name, p.Frame = "brackets", assemble.Brackets
-			recall := func(s assemble.Section) bool { return s.Section == "recall" } // stands in the log form only
-			p.First, p.Later = slices.DeleteFunc(slices.Clone(p.First), recall), slices.DeleteFunc(slices.Clone(p.Later), recall)
+			logOnly := func(s assemble.Section) bool { return s.Section == assemble.Recall || s.Section == assemble.News }
+			p.First, p.Later = slices.DeleteFunc(slices.Clone(p.First), logOnly), slices.DeleteFunc(slices.Clone(p.Later), logOnly)
 		}
 		p.First = slices.Clone(p.First)
 		for i := range p.First { // the reader knows trees by references only

@@ -54,8 +54,8 @@ func (t *turn) chooseDelta(b *block) {
 
 // editedSince reports whether the session shows an older revision of m.
 func (t *turn) editedSince(m *msg) bool {
-	revision, shown := t.shown[m.ID]
-	return shown && revision < m.Edited
+	x, shown := t.shown[m.ID]
+	return shown && x.revision < m.Edited
 }
 
 // deltaHeader is what stands around a delta in the text forms.

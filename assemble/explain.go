@@ -43,11 +43,15 @@ func (t *turn) next(p *fitPlan) NextState {
 		n.Cursor = max(n.Cursor, m.Seq)
 		switch m.verdict {
 		case isFull, isCut:
-			if rev, ok := t.shown[m.ID]; !ok || rev != m.Edited || t.broken {
-				n.Shown = append(n.Shown, earshot.ShownRevision{ID: m.ID, Revision: m.Edited})
+			if x, ok := t.shown[m.ID]; !ok || x.revision != m.Edited || t.broken {
+				n.Shown = append(n.Shown, earshot.ShownRevision{ID: m.ID, Revision: m.Edited, Seen: Seen(m.Message, 0)})
 			}
 			named = append(named, m)
 		case isSnippet:
+			if m.section == &newsSection {
+				x := t.shown[m.ID]
+				n.Shown = append(n.Shown, earshot.ShownRevision{ID: m.ID, Revision: x.revision, Seen: Seen(m.Message, x.number+1)})
+			}
 			named = append(named, m)
 		}
 	}

@@ -417,7 +417,7 @@ func hostileConversation(d dice, g *channelGen) assemble.ConversationState {
 	for _, m := range g.messages {
 		switch d.roll(5) {
 		case 2:
-			c.Shown = append(c.Shown, earshot.ShownRevision{ID: m.ID, Revision: m.Edited})
+			c.Shown = append(c.Shown, earshot.ShownRevision{ID: m.ID, Revision: m.Edited, Seen: hostileSeen(m)})
 		case 3:
 			c.Shown = append(c.Shown, earshot.ShownRevision{ID: m.ID})
 		case 4:
@@ -445,6 +445,22 @@ func hostileConversation(d dice, g *channelGen) assemble.ConversationState {
 		c.Attached = []earshot.AttachedFile{{ID: "F1", Turn: 1}, {ID: "F9", SHA256: fmt.Sprintf("%064x", 1), Turn: 2}}
 	}
 	return c
+}
+
+// hostileSeen is what a manifest has of a message: as it is, as it was, or nothing.
+func hostileSeen(m earshot.Message) string {
+	n := len(m.Text) + int(m.Seq)
+	switch n % 5 {
+	case 0:
+		return ""
+	case 1:
+		return assemble.Told
+	case 2:
+		m.Text += " before"
+	case 3:
+		m.Files, m.Shared, m.Reactions = nil, nil, nil
+	}
+	return assemble.Seen(&m, n%3)
 }
 
 // clone returns an input that shares no slice with in.

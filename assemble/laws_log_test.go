@@ -111,7 +111,7 @@ func customLog(d dice) assemble.Policy {
 	p.First = append(p.First, assemble.Section{Section: assemble.Anchor})
 	if p.Session {
 		p.Later = []assemble.Section{{Section: assemble.SessionPart}}
-		for _, name := range shuffled(d, []assemble.SectionName{assemble.Delta, assemble.Recall, assemble.Window, assemble.Media}) {
+		for _, name := range shuffled(d, []assemble.SectionName{assemble.Delta, assemble.News, assemble.Recall, assemble.Window, assemble.Media}) {
 			if d.roll(4) > 0 {
 				p.Later = append(p.Later, bounded(name))
 			}

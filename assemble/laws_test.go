@@ -236,8 +236,8 @@ func TestLaw3NoMessageStandsTwice(t *testing.T) {
 }
 
 var (
-	outReasons = []string{"shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late", "summarised"}
-	inReason   = regexp.MustCompile(`^(transcript|snapshot|recall|window|thread|chain|delta|anchor)(, edited)?(, late)?(, guessed)?$`)
+	outReasons = []string{"shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late", "summarised", "news"}
+	inReason   = regexp.MustCompile(`^(transcript|snapshot|recall|window|thread|chain|delta|news|anchor)(, edited)?(, late)?(, guessed)?$`)
 )
 
 func TestLaw4TheLedgerHasOneRowForEachMessage(t *testing.T) {
@@ -284,8 +284,8 @@ func checkLedger(t rapid.TB, in assemble.Input, r assemble.Result) {
 			if !inReason.MatchString(row.Reason) || !strings.HasPrefix(row.Reason, row.Section) || row.Tokens <= 0 {
 				t.Fatalf("row %+v: reason, section or tokens of what is shown", row)
 			}
-			if (row.Verdict == earshot.Snippet) != (row.Section == "snapshot") {
-				t.Fatalf("row %+v: snippets are the snapshot's", row)
+			if (row.Verdict == earshot.Snippet) != (row.Section == "snapshot" || row.Section == "news") {
+				t.Fatalf("row %+v: snippets are the snapshot's, and those of news", row)
 			}
 			cost[assemble.SectionName(row.Section)] += row.Tokens
 		default:

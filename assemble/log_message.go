@@ -90,7 +90,7 @@ func (t *turn) makeEntry(m *msg, limit int) logEntry {
 	if missing > 0 {
 		plus.WriteString("\n+ " + formatThousands(missing) + " more characters, not shown")
 	}
-	quotes, whole := t.quotes(m, limit)
+	quotes, whole := t.quotes(m.Shared, limit)
 	plus.WriteString(quotes)
 	files := m.Files
 	if limit > 0 && len(files) > maxFileLines {
@@ -103,8 +103,8 @@ func (t *turn) makeEntry(m *msg, limit int) logEntry {
 		whole = false
 		plus.WriteString("\n+ " + formatThousands(left) + " more files, not shown")
 	}
-	if r := formatReactions(m); len(r) > 0 {
-		plus.WriteString("\n+ reactions: " + strings.Join(r, ", "))
+	if len(m.Reactions) > 0 {
+		plus.WriteString("\n+ reactions: " + t.reactionsLine(m.Message))
 	}
 	e.plus, e.whole = plus.String(), whole && missing == 0
 	e.cost = t.headCost(m) + tokens + strings.Count(e.text, "\n") + 1
@@ -164,15 +164,15 @@ func (t *turn) tailOf(s string, limit int) string {
 	return strings.TrimLeft(rest, " \t\n")
 }
 
-// quotes writes what m quotes with at most limit tokens, 0 for no limit, and
+// quotes writes what a message quotes with at most limit tokens, 0 for no limit, and
 // reports whether that is all of it.
-func (t *turn) quotes(m *msg, limit int) (lines string, whole bool) {
+func (t *turn) quotes(list []earshot.SharedContent, limit int) (lines string, whole bool) {
 	var b strings.Builder
 	whole = true
 	left := limit
-	for i, s := range m.Shared {
+	for i, s := range list {
 		if limit > 0 && left < minQuote && i > 0 {
-			b.WriteString("\n+ " + formatThousands(len(m.Shared)-i) + " more quotes, not shown")
+			b.WriteString("\n+ " + formatThousands(len(list)-i) + " more quotes, not shown")
 			return b.String(), false
 		}
 		text := t.renderStored(s.Text)

@@ -79,7 +79,8 @@ func newNames(self earshot.Identity, bots string, msgs []*msg, session []earshot
 	return n
 }
 
-// authors returns the authors of msgs without the agent, in the order of id.
+// authors returns the authors of msgs and those who gave their reactions, without the
+// agent, in the order of id.
 func (n *uniqueNames) authors(msgs []*msg) []authorName {
 	var list []authorName
 	index := map[earshot.AuthorID]int{}
@@ -100,6 +101,16 @@ func (n *uniqueNames) authors(msgs []*msg) []authorName {
 		}
 		if m.Author.ID != "" && list[i].base != "" {
 			done = id
+		}
+	}
+	for _, m := range slices.Backward(msgs) {
+		for _, r := range m.Reactions {
+			for _, x := range reactorsOf(m.Message, r) {
+				if _, known := index[x.ID]; !known && x.Name != "" && !m.Deleted && !n.self.Is(x.ID) {
+					index[x.ID] = len(list)
+					list = append(list, authorName{id: x.ID, base: x.Name})
+				}
+			}
 		}
 	}
 	for i := range list {
@@ -151,7 +162,7 @@ func (n *uniqueNames) mentionedName(id earshot.AuthorID, label string) string {
 
 // newNames returns the names that a turn uses for the first time in its epoch, in
 // the order of id: of the authors of the messages shown, of those whom these
-// quote, and of those who are mentioned in them or in texts.
+// quote or who reacted to them, and of those who are mentioned in them or in texts.
 func (n *uniqueNames) newNames(shown []*msg, texts ...string) []earshot.SessionName {
 	used := map[earshot.AuthorID]bool{}
 	for _, m := range shown {
@@ -160,6 +171,11 @@ func (n *uniqueNames) newNames(shown []*msg, texts ...string) []earshot.SessionN
 		for _, s := range m.Shared {
 			used[s.ID] = true
 			texts = append(texts, s.Text, s.Place)
+		}
+		for _, r := range m.Reactions {
+			for _, x := range reactorsOf(m.Message, r) {
+				used[x.ID] = true
+			}
 		}
 	}
 	for _, text := range texts {

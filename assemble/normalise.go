@@ -68,9 +68,10 @@ const (
 	reasonSystem
 	reasonLate
 	reasonSummarised
+	reasonNews
 )
 
-var reasonNames = [...]string{"", "shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late", "summarised"}
+var reasonNames = [...]string{"", "shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late", "summarised", "news"}
 
 // normalise returns one msg for each id, in the order of Position. Of several
 // copies a tombstone wins, then the newest revision, then the greater text, then
@@ -122,10 +123,13 @@ func compareCopies(a, b *earshot.Message) int {
 // other way.
 func dumpMessage(m *earshot.Message) string {
 	c := *m
-	c.Replies = nil // a pointer, whose address says nothing
+	c.Replies, c.Reactors = nil, nil // pointers, whose addresses say nothing
 	s := fmt.Sprintf("%q", fmt.Sprint(c))
 	if m.Replies != nil {
 		s += fmt.Sprint(*m.Replies)
+	}
+	if m.Reactors != nil {
+		s += fmt.Sprintf("%q", fmt.Sprint(m.Reactors.List))
 	}
 	return s
 }

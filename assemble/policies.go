@@ -35,6 +35,7 @@ func Standard() Policy {
 		},
 		Later: []Section{
 			{Section: SessionPart},
+			{Section: News, Tokens: 200},
 			{Section: Recall, Messages: 60, Tokens: 2800, Share: 35},
 			{Section: Window, Look: 300, Messages: 80, Tokens: 1200, Share: 15},
 			{Section: Delta, Messages: 50},

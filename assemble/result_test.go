@@ -73,7 +73,7 @@ func checkNext(t rapid.TB, in assemble.Input, r assemble.Result) {
 	}
 	seen := map[earshot.MessageID]bool{}
 	for _, row := range r.Ledger {
-		seen[row.ID] = row.Verdict == earshot.Full || row.Verdict == earshot.Cut
+		seen[row.ID] = row.Verdict == earshot.Full || row.Verdict == earshot.Cut || row.Section == string(assemble.News)
 	}
 	if isolatedAnchor(in) {
 		if r.Next.Cursor != in.Conversation.Cursor || r.Next.Epoch != in.Conversation.Epoch || len(r.Next.Shown) > 0 || len(r.Next.Attached) > 0 || len(r.Messages) != 1 {

@@ -23,6 +23,7 @@ const (
 	Thread       SectionName = "thread"
 	Chain        SectionName = "chain"
 	Delta        SectionName = "delta"
+	News         SectionName = "news"
 	Media        SectionName = "media"
 	Anchor       SectionName = "anchor"
 )
@@ -42,6 +43,7 @@ var sectionKinds = []*sectionKind{
 	&threadSection,
 	&chainSection,
 	&deltaSection,
+	&newsSection,
 	&mediaSection,
 	&anchorSection,
 }
@@ -213,6 +215,7 @@ const (
 	SourceChannel      Source = "channel"      // the whole channel
 	SourceReplies      Source = "replies"      // what the anchor replies to, what that replies to, and so on
 	SourceChanges      Source = "changes"      // what became known in the conversation since its cursor
+	SourceShown        Source = "shown"        // messages that the session shows and that became known anew since the cursor
 	SourceSearch       Source = "search"       // what search found, which is [Input.Recalled]
 )
 

@@ -47,7 +47,7 @@ func TestEverySectionOfMessagesIsExplained(t *testing.T) {
 	for _, l := range slices.Concat(guideLog, guideJSON) {
 		together.WriteString(l.text + "\n")
 	}
-	inThose := map[SectionName]string{Recall: "[" + recallFound + "]", Snapshot: "[ChannelSnapshot]"}
+	inThose := map[SectionName]string{Recall: "[" + recallFound + "]", News: "[" + newAbout + "]", Snapshot: "[ChannelSnapshot]"}
 	for _, k := range sectionKinds {
 		if by := inThose[k.name]; k.source != SourceNone && len(k.guide) == 0 && (by == "" || !strings.Contains(together.String(), by)) {
 			t.Errorf("no line of the guide explains the section %s", k.name)

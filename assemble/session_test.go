@@ -26,7 +26,7 @@ func commit(c *assemble.ConversationState, anchor earshot.MessageID, r assemble.
 	c.Session = append(c.Session, between...)
 	c.Session = append(c.Session, earshot.SessionEntry{Role: earshot.Assistant, Text: reply.Text})
 	c.Shown = append(slices.Clone(c.Shown), r.Next.Shown...)
-	c.Shown = append(c.Shown, earshot.ShownRevision{ID: reply.ID})
+	c.Shown = append(c.Shown, earshot.ShownRevision{ID: reply.ID, Seen: assemble.Told})
 	c.Attached = append(slices.Clone(c.Attached), r.Next.Attached...)
 	c.Names = append(slices.Clone(c.Names), r.Next.Names...)
 	c.Cursor, c.Epoch = r.Next.Cursor, r.Next.Epoch
@@ -86,6 +86,18 @@ func simulate(t rapid.TB, d dice) {
 				g.now += minute
 				m.Seq, m.Edited, m.Tokens = g.seq, g.now, 0
 				m.Text += fmt.Sprintf(" changed %d times", g.seq)
+			}
+		}
+		if n := len(g.messages); n > 0 && one(d, 2) { // what is no edit
+			m := &g.messages[d.roll(n)]
+			g.seq++
+			m.Seq = g.seq
+			m.Reactions = []earshot.Reaction{{Name: "eyes", Count: d.roll(4)}}
+			if one(d, 2) {
+				m.Shared = append(slices.Clone(m.Shared), hostileShared(d))
+			}
+			if one(d, 4) {
+				m.Files = append(slices.Clone(m.Files), earshot.File{ID: "F7", Name: "later.txt", Type: "text/plain", Size: 10})
 			}
 		}
 		if n := len(g.messages); n > 0 && one(d, 5) {
@@ -191,13 +203,13 @@ func checkOnce(t rapid.TB, r assemble.Result) {
 	var b strings.Builder
 	for _, m := range r.Messages {
 		for _, s := range m.Spans {
-			if s.Section != assemble.Snapshot {
+			if s.Section != assemble.Snapshot && s.Section != assemble.News {
 				b.WriteString(m.Text[s.From:s.To] + "\n")
 			}
 		}
 	}
 	all := b.String()
-	if strings.Contains(all, snapshotMark) || strings.Contains(all, "[around this message]") {
+	if strings.Contains(all, snapshotMark) || strings.Contains(all, "[around this message]") || strings.Contains(all, "[new about messages above") {
 		return // a session that holds snippets
 	}
 	seen := map[string]int{}

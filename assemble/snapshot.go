@@ -137,7 +137,7 @@ func (t *turn) channelSnapshot(b *block) ChannelSnapshot {
 func (t *turn) neighbour(b *block, m *msg) Neighbour {
 	n := Neighbour{
 		MessageID: string(m.ID), TS: m.Time.String(), Author: t.authorRef(m.Author), Snippet: t.snippet(b, m),
-		HasMedia: len(m.Files) > 0, Reactions: formatReactions(m),
+		HasMedia: len(m.Files) > 0, Reactions: formatReactions(m.Message),
 	}
 	if a := t.activity(m); a.Count > 0 {
 		n.ThreadActivity = &ThreadActivity{a.Count, a.LastHour, a.Last.String()}

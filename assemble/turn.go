@@ -23,13 +23,13 @@ type turn struct {
 	anchor *msg
 	live   []*msg // those before the anchor that a section may show: not deleted, not blank
 
-	shown    map[earshot.MessageID]earshot.Time // the manifest, newest revision of each
-	answered map[earshot.MessageID]bool         // anchors of recorded turns that got a reply
-	recorded map[earshot.MessageID]bool         // replies of recorded turns
-	first    earshot.Position                   // of the first recorded turn's anchor
-	last     earshot.Position                   // of the last recorded turn's anchor, or up to which the caller has processed
-	summary  *earshot.Summary                   // nil when there is none, it covers what was deleted, or what it covers is shown
-	stands   bool                               // the summary stands for the messages that it covers
+	shown    map[earshot.MessageID]shownState // the manifest, newest revision of each
+	answered map[earshot.MessageID]bool       // anchors of recorded turns that got a reply
+	recorded map[earshot.MessageID]bool       // replies of recorded turns
+	first    earshot.Position                 // of the first recorded turn's anchor
+	last     earshot.Position                 // of the last recorded turn's anchor, or up to which the caller has processed
+	summary  *earshot.Summary                 // nil when there is none, it covers what was deleted, or what it covers is shown
+	stands   bool                             // the summary stands for the messages that it covers
 
 	when      calendar
 	counts    map[string]int // tokens of headers and the like

@@ -13,6 +13,9 @@ import (
 // carried checks that the + lines of a message are its quotes, files and reactions,
 // and nothing else.
 func (x *reading) carried(m logformtest.Message, e *entry) *fault {
+	if m.Block == logformtest.About {
+		return x.news(m, e)
+	}
 	shared, files, reactions := 0, 0, 0
 	for _, p := range m.Plus {
 		switch p.Kind {
@@ -36,12 +39,8 @@ func (x *reading) carried(m logformtest.Message, e *entry) *fault {
 			if reactions++; len(e.m.Reactions) == 0 {
 				return bad(forgery, "nobody reacted: %+v", p)
 			}
-			var all strings.Builder
-			for _, r := range e.m.Reactions {
-				fmt.Fprintf(&all, "%s%d", r.Name, r.Count)
-			}
-			if !within(core(p.Value), core(all.String())) {
-				return bad(plusLine, "the reactions are %+q, want %+v", p.Value, e.m.Reactions)
+			if f := x.reacted(p, e.m); f != nil {
+				return f
 			}
 		case logformtest.GivenBefore, logformtest.GivenTwice:
 			if m.Block != logformtest.Question || !x.isFile(p.Value) || p.Count > len(x.w.in.Conversation.Turns) {
@@ -66,6 +65,93 @@ func (x *reading) carried(m logformtest.Message, e *entry) *fault {
 	}
 	if whole && (shared != len(e.m.Shared) || files != len(e.m.Files)) {
 		return bad(plusLine, "%d of %d quotes and %d of %d files are told", shared, len(e.m.Shared), files, len(e.m.Files))
+	}
+	return nil
+}
+
+// news checks that what is told as new of a message is its own.
+func (x *reading) news(m logformtest.Message, e *entry) *fault {
+	if len(m.Plus) == 0 {
+		return bad(plusLine, "nothing is new of it")
+	}
+	for _, p := range m.Plus {
+		ok := true
+		switch p.Kind {
+		case logformtest.TextNow:
+			ok = fits(seen(p.Quote), x.w.want[e.m.ID]) || x.isCut(seen(uncut(p.Quote))+"…", x.w.want[e.m.ID])
+		case logformtest.Forwarded, logformtest.LinkPreview, logformtest.QuotedByApp:
+			ok = slices.ContainsFunc(e.m.Shared, func(s earshot.SharedContent) bool { return x.quoted(p, s) == nil })
+		case logformtest.File:
+			ok = slices.ContainsFunc(e.m.Files, func(f earshot.File) bool { return filed(p, f) == nil })
+		case logformtest.ReactionsNow:
+			if p.Value != "none" || len(e.m.Reactions) > 0 {
+				if f := x.reacted(p, e.m); f != nil {
+					return f
+				}
+			}
+		}
+		if !ok {
+			return bad(forgery, "it has nothing such: %+v", p)
+		}
+	}
+	return nil
+}
+
+// reacted checks a line of reactions: emoji, counts, and who gave them. A name holds
+// neither comma nor colon, so what stands between two of them is told apart.
+func (x *reading) reacted(p logformtest.Plus, m earshot.Message) *fault {
+	var all strings.Builder
+	var given []earshot.Reactor
+	if m.Reactors != nil {
+		given = m.Reactors.List
+	}
+	names := map[earshot.AuthorID]string{}
+	if x.res.Next.Epoch == x.w.in.Conversation.Epoch {
+		for _, n := range x.w.in.Conversation.Names {
+			names[n.ID] = n.Name
+		}
+	}
+	for _, n := range x.res.Next.Names {
+		names[n.ID] = n.Name
+	}
+	for _, r := range m.Reactions {
+		fmt.Fprintf(&all, "%s%d", r.Name, r.Count)
+	}
+	var counts strings.Builder
+	for i, one := range strings.Split(p.Value, ", :") {
+		if i == 0 {
+			one = strings.TrimPrefix(one, ":")
+		}
+		emoji, rest, _ := strings.Cut(one, ": ")
+		count, list, named := strings.Cut(rest, " (")
+		counts.WriteString(emoji + count)
+		if !named {
+			continue
+		}
+		who := strings.Split(strings.TrimSuffix(list, ")"), ", ")
+		if fmt.Sprint(len(who)) != count {
+			return bad(forgery, "%s persons of %+q", count, who)
+		}
+		for _, name := range who {
+			i := slices.IndexFunc(given, func(r earshot.Reactor) bool {
+				return strings.HasPrefix(core(r.Emoji), core(emoji)) && (name == "you" && self.Is(r.ID) || names[r.ID] == name)
+			})
+			if i < 0 {
+				return bad(misnamed, "%+q did not react: %+q, %+v, %+q", name, p.Value, given, names)
+			}
+			if r := given[i]; name != "you" {
+				if before, ok := x.w.heads[r.ID]; ok && before != name {
+					return bad(misnamed, "%s goes by %+q and by %+q", r.ID, before, name)
+				} else if x.w.heads[r.ID] = name; !ok && slices.Contains(x.res.Next.Names, earshot.SessionName{ID: r.ID, Name: name}) {
+					if f := x.newName(name, earshot.Author{ID: r.ID, Name: r.Name}); f != nil {
+						return f
+					}
+				}
+			}
+		}
+	}
+	if !within(core(counts.String()), core(all.String())) {
+		return bad(plusLine, "the reactions are %+q, want %+v", p.Value, m.Reactions)
 	}
 	return nil
 }

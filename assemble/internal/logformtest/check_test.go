@@ -35,7 +35,7 @@ func bad(kind, format string, args ...any) *fault { return &fault{kind, fmt.Spri
 
 // sections are the ledger's names for the sections of each kind of block.
 var sections = map[logformtest.Kind]string{
-	logformtest.Recall: "recall", logformtest.Window: "window", logformtest.News: "window", logformtest.Thread: "thread", logformtest.Chain: "chain", logformtest.Late: "delta", logformtest.Delta: "delta", logformtest.Question: "anchor",
+	logformtest.About: "news", logformtest.Recall: "recall", logformtest.Window: "window", logformtest.News: "window", logformtest.Thread: "thread", logformtest.Chain: "chain", logformtest.Late: "delta", logformtest.Delta: "delta", logformtest.Question: "anchor",
 }
 
 var zones = func() map[string]*time.Location {
@@ -183,6 +183,12 @@ func (x *reading) find(m logformtest.Message) *entry {
 			continue
 		}
 		want := x.w.want[e.m.ID]
+		if m.Block == logformtest.About {
+			if e.row.Verdict == earshot.Snippet && x.begins(m, want) {
+				return e
+			}
+			continue
+		}
 		if got == "" && (!sameFiles(m, e.m) || m.Bot != (e.m.Author.Kind == earshot.Bot && !self.Is(e.m.Author.ID))) {
 			continue // messages without text are told apart by their files
 		}
@@ -191,6 +197,14 @@ func (x *reading) find(m logformtest.Message) *entry {
 		}
 	}
 	return nil
+}
+
+// begins reports whether a message about which something is new has the first words of
+// what the chat has.
+func (x *reading) begins(m logformtest.Message, want string) bool {
+	got := strings.TrimSpace(halfEscape.ReplaceAllString(strings.TrimSuffix(seen(m.Text), "…"), ""))
+	want, _, _ = strings.Cut(want, "\uE001") // a mention's name is anybody's
+	return strings.HasPrefix(want, got) || strings.HasPrefix(got, strings.TrimSpace(want))
 }
 
 func sameFiles(m logformtest.Message, said earshot.Message) bool {
@@ -325,7 +339,9 @@ func (x *reading) message(b logformtest.Block, i int, m logformtest.Message, e *
 		return bad(formality, "a reply's mark in the thread's own block")
 	case !m.Run && m.Edited && e.m.Edited == 0:
 		return bad(forgery, "an edit that nobody made")
-	case !m.Run && !m.Edited && e.m.Edited != 0 && !self.Is(e.m.Author.ID) && b.Kind != logformtest.Question:
+	case b.Kind == logformtest.About && (m.Edited || m.Run || m.Reply):
+		return bad(formality, "an edit, a run or a reply where only something about it is new")
+	case b.Kind != logformtest.About && !m.Run && !m.Edited && e.m.Edited != 0 && !self.Is(e.m.Author.ID) && b.Kind != logformtest.Question:
 		return bad(formality, "an edit that is not told")
 	}
 	if e.row.Verdict == earshot.Cut != slices.ContainsFunc(m.Plus, func(p logformtest.Plus) bool { return p.Kind == logformtest.MoreCharacters }) && e.m.Shared == nil {
@@ -427,6 +443,16 @@ func (x *reading) newName(name string, a earshot.Author) *fault {
 			return nil
 		}
 	}
+	for _, m := range x.w.in.Messages {
+		if m.Reactors == nil {
+			continue
+		}
+		for _, r := range m.Reactors.List {
+			if r.ID == a.ID && within(core(short), core(r.Name)) {
+				return nil
+			}
+		}
+	}
 	if core(short) != core(string(a.ID)) && short != "unknown" {
 		return bad(misnamed, "nobody of %s calls himself %+q: %+q, %+q", a.ID, name, a.Name, a.FullName)
 	}
@@ -449,8 +475,11 @@ func (x *reading) next() *fault {
 		if r, ok := kept[e.m.ID]; e.row.Verdict != earshot.Snippet && (!ok || r != e.m.Edited) {
 			return bad(lost, "%+v is shown and not to be kept: %v", e.row, r)
 		}
-		if r, ok := was[e.m.ID]; ok && r == e.m.Edited && e.row.Section != "anchor" {
+		if r, ok := was[e.m.ID]; ok && r == e.m.Edited && e.row.Section != "anchor" && e.row.Section != "news" {
 			return bad(lost, "%+v was shown already", e.row)
+		}
+		if _, ok := was[e.m.ID]; e.row.Section == "news" && (!ok || kept[e.m.ID] != e.m.Edited) {
+			return bad(lost, "%+v is news of what was not shown, or is not to be kept", e.row)
 		}
 		if e.m.Deleted {
 			return bad(forgery, "%+v is deleted, and shown", e.row)

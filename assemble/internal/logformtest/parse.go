@@ -24,6 +24,7 @@ type Kind string
 const (
 	Place    Kind = "place"
 	Summary  Kind = "summary"
+	About    Kind = "about" // what is new about messages of the session
 	Recall   Kind = "recall"
 	Window   Kind = "window" // of a first turn
 	Thread   Kind = "thread"
@@ -35,7 +36,7 @@ const (
 	Question Kind = "question"
 )
 
-var order = map[Kind]int{Place: 0, Summary: 1, Recall: 2, Window: 3, News: 3, Thread: 4, Late: 4, Chain: 5, Delta: 6, Question: 7}
+var order = map[Kind]int{Place: 0, Summary: 1, About: 2, Recall: 3, Window: 4, News: 4, Thread: 5, Late: 5, Chain: 6, Delta: 7, Question: 8}
 
 // A Turn is one user message of a prompt.
 type Turn struct{ Blocks []Block }
@@ -116,6 +117,8 @@ const (
 	File            = "file"
 	MoreFiles       = "more files"
 	Reactions       = "reactions"
+	TextNow         = "text now"                      // in the block about messages of the session
+	ReactionsNow    = "reactions now"                 // likewise
 	GivenBefore     = "given in turn"                 // a file; below the question
 	GivenTwice      = "the same as a file given here" // likewise
 	RepliesTo       = "replies to"
@@ -242,6 +245,7 @@ var headers = []struct {
 	{"this thread", Thread},
 	{"what this replies to", Chain},
 	{"new in this channel since your last answer", News},
+	{"new about messages above", About},
 	{"older messages of this conversation, known only now", Late},
 }
 

@@ -10,7 +10,7 @@ import (
 var placeLines = map[Kind][]string{Place: {Name, ID, Topic, Purpose}, Summary: {SummaryText}}
 
 // rank is the order of the + lines of a message.
-var rank = map[string]int{RepliesNotShown: 0, MoreCharacters: 1, Forwarded: 2, LinkPreview: 2, QuotedByApp: 2, MoreQuotes: 3, File: 4, MoreFiles: 5, Reactions: 6, GivenBefore: 7, GivenTwice: 7}
+var rank = map[string]int{RepliesNotShown: 0, MoreCharacters: 1, TextNow: 2, Forwarded: 2, LinkPreview: 2, QuotedByApp: 2, MoreQuotes: 3, File: 4, MoreFiles: 5, Reactions: 6, ReactionsNow: 6, GivenBefore: 7, GivenTwice: 7}
 
 // plus reads a + line without its mark.
 func (p *parser) plus(s string) error {
@@ -43,6 +43,10 @@ func (p *parser) plus(s string) error {
 	}
 	if p.above != nil || len(b.Messages) == 0 {
 		return fmt.Errorf("a + line that belongs to no message")
+	}
+	notAbout := x.Kind == Reactions || x.Kind == MoreCharacters || x.Kind == RepliesNotShown || rank[x.Kind] > rank[Reactions]
+	if only := x.Kind == TextNow || x.Kind == ReactionsNow; only && b.Kind != About || notAbout && b.Kind == About {
+		return fmt.Errorf("%s in the block %s", x.Kind, b.Kind)
 	}
 	m := &b.Messages[len(b.Messages)-1]
 	if n := len(m.Plus); n > 0 && (rank[m.Plus[n-1].Kind] > rank[x.Kind] || rank[x.Kind] < 2 && m.Plus[n-1].Kind == x.Kind) {
@@ -83,6 +87,10 @@ func readPlus(s string) (Plus, error) {
 		return readFile(s[len("file "):])
 	case strings.HasPrefix(s, "reactions: "):
 		return Plus{Kind: Reactions, Value: s[len("reactions: "):]}, nil
+	case strings.HasPrefix(s, ReactionsNow+": "):
+		return Plus{Kind: ReactionsNow, Value: s[len(ReactionsNow+": "):]}, nil
+	case s == TextNow+":":
+		return Plus{Kind: TextNow}, nil
 	case strings.HasPrefix(s, GivenTwice+": "):
 		return Plus{Kind: GivenTwice, Value: s[len(GivenTwice+": "):]}, nil
 	case strings.HasPrefix(s, GivenBefore+" "):

@@ -329,15 +329,54 @@ func (w *world) carry(m *earshot.Message) {
 		}
 	}
 	if w.one(9) {
-		m.Reactions = []earshot.Reaction{{Name: "eyes", Count: 1 + w.roll(3)}, {Name: w.odd(), Count: 1}}
+		w.react(m)
 	}
 	if w.one(12) && m.Root() == "" {
 		m.Replies = &earshot.Activity{Count: w.roll(40), LastHour: w.roll(3), Last: m.Time + minute}
 	}
 }
 
+// react gives a message other reactions than it had, of people of whom some have said
+// nothing.
+func (w *world) react(m *earshot.Message) {
+	m.Reactions = []earshot.Reaction{{Name: "eyes", Count: 1 + w.roll(3)}, {Name: w.odd(), Count: 1}}
+	m.Reactors = nil
+	if w.one(3) {
+		return
+	}
+	m.Reactors = &earshot.Reactors{}
+	for _, r := range m.Reactions {
+		for i := range r.Count {
+			who := earshot.Reactor{Emoji: r.Name, ID: earshot.AuthorID(fmt.Sprintf("R%d", i)), Name: pick(w, people)[0]}
+			switch {
+			case w.one(4):
+				who.ID = self.ID
+			case w.one(2):
+				p := pick(w, w.people)
+				who.ID, who.Name = p.ID, p.Name
+			case w.one(6):
+				who.Name = ""
+			}
+			m.Reactors.List = append(m.Reactors.List, who)
+		}
+	}
+}
+
 // happen changes the channel between two turns.
 func (w *world) happen() {
+	for range w.roll(4) { // what is no edit
+		m := &w.in.Messages[w.roll(len(w.in.Messages))]
+		if m.Deleted {
+			continue
+		}
+		w.seq++
+		m.Seq = w.seq
+		if w.react(m); w.one(2) {
+			was, want := *m, w.want[m.ID]
+			w.carry(m)
+			m.Text, m.Replies, w.want[m.ID] = was.Text, was.Replies, want
+		}
+	}
 	for range w.roll(6) {
 		w.say()
 	}
@@ -455,7 +494,7 @@ func (w *world) commit(res assemble.Result) {
 	}
 	c.Session = append(c.Session, earshot.SessionEntry{Role: earshot.Assistant, Text: m.Text})
 	c.Shown = append(slices.Clone(c.Shown), res.Next.Shown...)
-	c.Shown = append(c.Shown, earshot.ShownRevision{ID: m.ID})
+	c.Shown = append(c.Shown, earshot.ShownRevision{ID: m.ID, Seen: assemble.Told})
 	c.Attached = append(slices.Clone(c.Attached), res.Next.Attached...)
 	c.Names = append(slices.Clone(c.Names), res.Next.Names...)
 	c.Cursor, c.Epoch, c.Form = res.Next.Cursor, res.Next.Epoch, w.in.Policy.Frame
