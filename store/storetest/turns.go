@@ -11,7 +11,7 @@ func turn(n int, text string) earshot.Turn {
 	return earshot.Turn{
 		Answer: earshot.Answer{Anchor: earshot.MessageID(fmt.Sprintf("m%d", n)), Replies: []earshot.MessageID{"r1", "r2"}},
 		Policy: "standard", Hash: "cafe", Cursor: int64(n),
-		Shown:    []earshot.ShownRevision{{ID: earshot.MessageID(fmt.Sprintf("m%d", n)), Revision: timeAt(n)}, {ID: "m0"}},
+		Shown:    []earshot.ShownRevision{{ID: earshot.MessageID(fmt.Sprintf("m%d", n)), Revision: timeAt(n), Seen: "0.t1f2e3d4c.q0a1b2c3d"}, {ID: "m0"}},
 		Attached: []earshot.AttachedFile{{ID: "F1", SHA256: "ab", Tokens: 85}},
 		Names:    []earshot.SessionName{{ID: earshot.AuthorID(fmt.Sprint("U", n)), Name: "name of " + text}},
 		Form:     "log", Zone: "Europe/Berlin",
@@ -203,7 +203,7 @@ var turnCases = []testCase{
 		first = s.commit("m1", first)
 		second := s.commit("m1", turn(2, "two"))
 		add := func(number int, id earshot.MessageID, have ...earshot.MessageID) error {
-			return s.AddReply(s.Context(), s.conversation("m1"), number, have, earshot.ShownRevision{ID: id, Revision: 7})
+			return s.AddReply(s.Context(), s.conversation("m1"), number, have, earshot.ShownRevision{ID: id, Revision: 7, Seen: "0"})
 		}
 		s.check(add(0, "e1"))
 		wantError(s.T, add(0, "e2"), earshot.ErrConflict) // it has e1
@@ -214,7 +214,7 @@ var turnCases = []testCase{
 		wantError(s.T, s.AddReply(s.Context(), s.conversation("other"), 0, nil, earshot.ShownRevision{ID: "e2"}), earshot.ErrNotFound)
 		s.check(add(0, "e2", "e1"))
 		first.Answer.Replies = []earshot.MessageID{"e1", "e2"}
-		first.Shown = append(first.Shown, earshot.ShownRevision{ID: "e1", Revision: 7}, earshot.ShownRevision{ID: "e2", Revision: 7})
+		first.Shown = append(first.Shown, earshot.ShownRevision{ID: "e1", Revision: 7, Seen: "0"}, earshot.ShownRevision{ID: "e2", Revision: 7, Seen: "0"})
 		got, err := s.Turn(s.Context(), s.conversation("m1"), 0)
 		s.check(err)
 		s.equal("turn", got, first)

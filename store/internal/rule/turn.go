@@ -25,7 +25,7 @@ func CheckTurn(t earshot.Turn) (earshot.Turn, error) {
 	t.Answer.Replies = normaliseList(t.Answer.Replies, text[earshot.MessageID])
 	t.Policy, t.Hash = Text(t.Policy), Text(t.Hash)
 	t.Shown = normaliseList(t.Shown, func(s earshot.ShownRevision) earshot.ShownRevision {
-		return earshot.ShownRevision{ID: text(s.ID), Revision: s.Revision}
+		return earshot.ShownRevision{ID: text(s.ID), Revision: s.Revision, Seen: Text(s.Seen)}
 	})
 	t.Attached = normaliseList(t.Attached, func(a earshot.AttachedFile) earshot.AttachedFile {
 		return earshot.AttachedFile{ID: text(a.ID), SHA256: Text(a.SHA256), Turn: a.Turn, Tokens: a.Tokens}
@@ -53,7 +53,7 @@ type Addition struct {
 // Clean returns the addition normalised.
 func (a Addition) Clean() Addition {
 	a.Have = normaliseList(a.Have, text[earshot.MessageID])
-	a.Reply.ID = text(a.Reply.ID)
+	a.Reply.ID, a.Reply.Seen = text(a.Reply.ID), Text(a.Reply.Seen)
 	return a
 }
 

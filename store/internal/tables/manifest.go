@@ -21,7 +21,7 @@ func (t *Tx) append(turn earshot.Turn, at []any) error {
 		said = append(said, []any{n, string(e.Role), e.Text, more})
 	}
 	for n, x := range turn.Shown {
-		shown = append(shown, []any{n, string(x.ID), int64(x.Revision)})
+		shown = append(shown, []any{n, string(x.ID), int64(x.Revision), x.Seen})
 	}
 	for n, a := range turn.Attached {
 		attached = append(attached, []any{n, string(a.ID), a.SHA256, a.Tokens})
@@ -30,7 +30,7 @@ func (t *Tx) append(turn earshot.Turn, at []any) error {
 		names = append(names, []any{n, string(x.ID), x.Name})
 	}
 	t.Rows(`session`+turnColumns+`role, text, more)`, at, said)
-	t.Rows(`manifest`+turnColumns+`message, revision)`, at, shown)
+	t.Rows(`manifest`+turnColumns+`message, revision, seen)`, at, shown)
 	t.Rows(`attachment`+turnColumns+`artifact, sha256, tokens)`, at, attached)
 	t.Rows(`named`+turnColumns+`author, name)`, at, names)
 	return nil
@@ -95,8 +95,8 @@ func (m *manifest) ask(a Asker, id earshot.ConversationID, which string, more ..
 	*m = manifest{}
 	at := AgentParams(id, append([]any{id.Name}, more...)...)
 	const order = ` ORDER BY epoch, turn, n`
-	a.Ask(`SELECT turn, message, revision FROM manifest`+OfConversation+` AND `+which+order, at,
-		Gather(&m.shown, func(row Row, x *shownRow) error { return row.Scan(&x.turn, &x.ID, &x.Revision) }))
+	a.Ask(`SELECT turn, message, revision, seen FROM manifest`+OfConversation+` AND `+which+order, at,
+		Gather(&m.shown, func(row Row, x *shownRow) error { return row.Scan(&x.turn, &x.ID, &x.Revision, &x.Seen) }))
 	a.Ask(`SELECT turn, artifact, sha256, tokens FROM attachment`+OfConversation+` AND `+which+order, at,
 		Gather(&m.attached, func(row Row, x *earshot.AttachedFile) error { return row.Scan(&x.Turn, &x.ID, &x.SHA256, &x.Tokens) }))
 	a.Ask(`SELECT turn, author, name FROM named`+OfConversation+` AND `+which+order, at,

@@ -114,8 +114,8 @@ func (s *Store) AddReply(ctx context.Context, id earshot.ConversationID, number 
 			return err
 		}
 		t.Write(`UPDATE turn SET replies = $6`+OfConversation+` AND number = $7`, AgentParams(id, id.Name, values[2], number)...)
-		t.Rows(`manifest (agent, platform, workspace, channel, conversation, epoch, turn, n, message, revision)`, AgentParams(id, id.Name, turn.Epoch, number),
-			[][]any{{shown, string(a.Reply.ID), int64(a.Reply.Revision)}})
+		t.Rows(`manifest (agent, platform, workspace, channel, conversation, epoch, turn, n, message, revision, seen)`, AgentParams(id, id.Name, turn.Epoch, number),
+			[][]any{{shown, string(a.Reply.ID), int64(a.Reply.Revision), a.Reply.Seen}})
 		t.hasRead(id, turn.Epoch, []earshot.MessageID{a.Reply.ID})
 		return t.Send(ctx)
 	})

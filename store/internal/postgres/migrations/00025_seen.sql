@@ -1,0 +1,5 @@
+-- +goose Up
+
+-- What a prompt showed of a message besides its edit time, in hashes; '' is unknown, as
+-- in rows from before there were any.
+ALTER TABLE manifest ADD COLUMN seen text NOT NULL DEFAULT '';
