@@ -20,7 +20,8 @@ func (r *reader) conversation(w *Conversation) assemble.ConversationState {
 	for i, s := range w.Shown {
 		p := at + ".shown[" + strconv.Itoa(i) + "]"
 		s = item(r, p, s)
-		c.Shown = append(c.Shown, earshot.ShownRevision{ID: earshot.MessageID(r.id(p+".id", s.ID)), Revision: r.timeOrEmpty(p+".revision", s.Revision)})
+		edited, seen, _ := strings.Cut(optional(s.Revision), "#")
+		c.Shown = append(c.Shown, earshot.ShownRevision{ID: earshot.MessageID(r.id(p+".id", s.ID)), Revision: r.timeOrEmpty(p+".revision", &edited), Seen: seen})
 	}
 	for i, t := range w.Turns {
 		p := at + ".turns[" + strconv.Itoa(i) + "]"

@@ -27,6 +27,14 @@ func (r *reader) message(at string, w *Message) earshot.Message {
 		p := at + ".reactions[" + strconv.Itoa(i) + "]"
 		x = item(r, p, x)
 		m.Reactions = append(m.Reactions, earshot.Reaction{Name: optional(x.Name), Count: r.count(p+".count", x.Count)})
+		for j, who := range x.By {
+			q := p + ".by[" + strconv.Itoa(j) + "]"
+			who = item(r, q, who)
+			if m.Reactors == nil {
+				m.Reactors = &earshot.Reactors{}
+			}
+			m.Reactors.List = append(m.Reactors.List, earshot.Reactor{Emoji: optional(x.Name), ID: earshot.AuthorID(r.id(q+".id", who.ID)), Name: optional(who.Name)})
+		}
 	}
 	if x := w.Replies; x != nil {
 		p := at + ".replies"

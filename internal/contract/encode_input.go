@@ -63,7 +63,15 @@ func messageWire(m *earshot.Message) *Message {
 		Deleted: some(m.Deleted), Seq: some(m.Seq), Mentions: strs(m.Mentions), Tokens: some(m.Tokens),
 	}
 	for _, r := range m.Reactions {
-		w.Reactions = append(w.Reactions, &Reaction{ptr(r.Name), ptr(r.Count)})
+		x := &Reaction{Name: ptr(r.Name), Count: ptr(r.Count)}
+		if m.Reactors != nil {
+			for _, who := range m.Reactors.List {
+				if who.Emoji == r.Name {
+					x.By = append(x.By, &Reactor{ptr(string(who.ID)), some(who.Name)})
+				}
+			}
+		}
+		w.Reactions = append(w.Reactions, x)
 	}
 	if a := m.Replies; a != nil {
 		w.Replies = &Replies{&a.Count, &a.LastHour, some(a.Last.String())}

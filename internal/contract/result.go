@@ -104,8 +104,14 @@ func ResultOf(r assemble.Result) Result {
 	return w
 }
 
+// shownWire writes a revision as the edit's time, "" for none, and behind a # what else
+// was shown.
 func shownWire(s earshot.ShownRevision) *Shown {
-	return &Shown{ptr(string(s.ID)), ptr(s.Revision.String())}
+	revision := s.Revision.String()
+	if s.Seen != "" {
+		revision += "#" + s.Seen
+	}
+	return &Shown{ptr(string(s.ID)), &revision}
 }
 
 func namedWire(n earshot.SessionName) *Named { return &Named{ptr(string(n.ID)), ptr(n.Name)} }

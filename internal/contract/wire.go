@@ -78,8 +78,13 @@ type (
 		Parts map[string]float64 `json:"parts,omitempty"`
 	}
 	Reaction struct {
-		Name  *string `json:"name"`
-		Count *int    `json:"count"`
+		Name  *string    `json:"name"`
+		Count *int       `json:"count"`
+		By    []*Reactor `json:"by,omitempty"` // who gave it, as far as that is known
+	}
+	Reactor struct {
+		ID   *string `json:"id"`
+		Name *string `json:"name,omitzero"`
 	}
 	Replies struct {
 		Count    *int    `json:"count,omitzero"`

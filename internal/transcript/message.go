@@ -86,8 +86,8 @@ func (r *reader) mark(x *scanner, m *earshot.Message) {
 }
 
 // extra reads what stands behind the first word of a + line:
-// "file a.png id=F1 type=image/png size=1234", "replies 3 last=09:05:00", or
-// what the message shares.
+// "file a.png id=F1 type=image/png size=1234", "replies 3 last=09:05:00",
+// "gave eyes id=U1 name=Bob", or what the message shares.
 func (r *reader) extra(x *scanner, m *earshot.Message, kind string, more []string) {
 	switch kind {
 	case "forward", "link", "app":
@@ -124,8 +124,18 @@ func (r *reader) extra(x *scanner, m *earshot.Message, kind string, more []strin
 			"last":      func() { a.Last = x.time(r.date) },
 		})
 		m.Replies = a
+	case "gave":
+		who := earshot.Reactor{Emoji: x.readWord("a reaction")}
+		x.fields(map[string]func(){
+			"id":   func() { who.ID = earshot.AuthorID(x.readWord("an author's id")) },
+			"name": func() { who.Name = x.readWord("a name") },
+		})
+		if m.Reactors == nil {
+			m.Reactors = &earshot.Reactors{}
+		}
+		m.Reactors.List = append(m.Reactors.List, who)
 	default:
-		x.fail("not understood: %q; a + line is a file or replies, or a forward, link or app that is quoted", kind+x.remaining())
+		x.fail("not understood: %q; a + line is a file or replies, who gave a reaction, or a forward, link or app that is quoted", kind+x.remaining())
 	}
 }
 
@@ -195,6 +205,15 @@ func (f *formatter) message(m *earshot.Message) {
 			b.WriteString(" sha256=" + quoteWord(v.SHA256))
 		}
 		b.WriteByte('\n')
+	}
+	if m.Reactors != nil {
+		for _, v := range m.Reactors.List {
+			b.WriteString("  + gave " + quoteWord(v.Emoji) + " id=" + quoteWord(string(v.ID)))
+			if v.Name != "" {
+				b.WriteString(" name=" + quoteWord(v.Name))
+			}
+			b.WriteByte('\n')
+		}
 	}
 	if v := m.Replies; v != nil {
 		fmt.Fprintf(b, "  + replies %d", v.Count)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,7 +38,40 @@ func Redact(in assemble.Input) assemble.Input {
 	r.walk(out, reflect.ValueOf(in), "")
 	redacted := out.Interface().(assemble.Input)
 	redacted.Counter = counter
+	redactSeen(in, redacted)
 	return redacted
+}
+
+// seenForm is what [assemble.Seen] writes.
+var seenForm = regexp.MustCompile(`^\d{1,9}(\.[tqfr][0-9a-f]{8})*$`)
+
+// redactSeen writes into a redacted input what was shown of its messages: the hashes of
+// what they say now are those of the redacted messages, and the others say nothing.
+func redactSeen(in, redacted assemble.Input) {
+	hashes := map[earshot.MessageID]map[string]string{}
+	for i := range redacted.Messages {
+		m := &in.Messages[i]
+		was, is := strings.Split(assemble.Seen(m, 0), "."), strings.Split(assemble.Seen(&redacted.Messages[i], 0), ".")
+		if hashes[m.ID] == nil {
+			hashes[m.ID] = map[string]string{}
+		}
+		for j := range min(len(was), len(is)) {
+			hashes[m.ID][was[j]] = is[j]
+		}
+	}
+	for i := range redacted.Conversation.Shown {
+		seen := in.Conversation.Shown[i].Seen
+		if !seenForm.MatchString(seen) {
+			continue
+		}
+		tokens := strings.Split(seen, ".")
+		for j, token := range tokens[1:] {
+			if tokens[j+1] = hashes[in.Conversation.Shown[i].ID][token]; tokens[j+1] == "" {
+				tokens[j+1] = token[:1] + "00000000"
+			}
+		}
+		redacted.Conversation.Shown[i].Seen = strings.Join(tokens, ".")
+	}
 }
 
 // A redactor holds what the names and the ids of one input become.
@@ -239,8 +273,10 @@ var fieldRules = map[string]func(r *redactor, s string) string{
 	"File.SHA256":     sum,
 	"Attached.SHA256": sum,
 	"Reaction.Name":   func(r *redactor, s string) string { return r.label(emoji, s) },
-	"Call.ID":         func(r *redactor, s string) string { return r.label(callIDs, s) },
-	"Call.Args":       (*redactor).jsonOrText, "SessionEntry.Opaque": (*redactor).jsonOrText, "SessionEntry.Text": (*redactor).jsonOrText,
+	"Reactor.Emoji":   func(r *redactor, s string) string { return r.label(emoji, s) },
+	"Reactor.Name":    name, "ShownRevision.Seen": func(*redactor, string) string { return "" }, // see redactSeen
+	"Call.ID":   func(r *redactor, s string) string { return r.label(callIDs, s) },
+	"Call.Args": (*redactor).jsonOrText, "SessionEntry.Opaque": (*redactor).jsonOrText, "SessionEntry.Text": (*redactor).jsonOrText,
 	"SessionEntry.Call": func(r *redactor, s string) string { return r.label(callIDs, s) },
 	"Policy.Name":       func(_ *redactor, s string) string { return keptOr(policyNames(), s, "custom") },
 	"Summary.By":        func(_ *redactor, s string) string { return keptOr([]string{earshot.ByDigest}, s, "model") },

@@ -9,7 +9,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 )
 
-// state reads "cursor=m2 epoch=1 form=log shown=m1,m2@09:03:00 turns=m2:m3".
+// state reads "cursor=m2 epoch=1 form=log shown=m1,m2@09:03:00#0.t1f2e3d4c turns=m2:m3".
 func (r *reader) state(x *scanner, _ entry) {
 	c := &r.in.Conversation
 	once := func(name string, f func()) func() {
@@ -32,6 +32,9 @@ func (r *reader) state(x *scanner, _ entry) {
 				s := earshot.ShownRevision{ID: earshot.MessageID(x.readWord("an id"))}
 				if x.accept("@") {
 					s.Revision = x.time(r.date)
+				}
+				if x.accept("#") {
+					s.Seen = x.readWord("what was shown")
 				}
 				c.Shown = append(c.Shown, s)
 			}
@@ -111,6 +114,9 @@ func (f *formatter) conversation(in *assemble.Input) {
 			id := quoteWord(string(s.ID))
 			if s.Revision != 0 {
 				id += "@" + timeText(s.Revision, f.date)
+			}
+			if s.Seen != "" {
+				id += "#" + quoteWord(s.Seen)
 			}
 			ids = append(ids, id)
 		}
