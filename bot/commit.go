@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot/internal/address"
 	"github.com/earshot-ai/earshot/internal/inputref"
 	"github.com/earshot-ai/earshot/llm"
@@ -22,7 +23,7 @@ func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot
 	next := p.result.Next
 	shown := slices.Clone(next.Shown)
 	for _, id := range replies {
-		shown = append(shown, earshot.ShownRevision{ID: id})
+		shown = append(shown, earshot.ShownRevision{ID: id, Seen: assemble.Told})
 	}
 	records, err := t.journal.fileRecords()
 	if err != nil {

@@ -104,12 +104,13 @@ func (r *reader) keepRevised(ctx context.Context) error {
 	return nil
 }
 
-// changes keeps what became known since the cursor and belongs to the
-// conversation. Of the rest it keeps the newest that the policy's window looks
+// changes keeps what became known since the cursor and belongs to the conversation, or
+// is news of a message that was shown, such as a link's preview. Of the rest it keeps the newest that the policy's window looks
 // at, but in the log form none, whose window shows only what was said since. whole
 // is false when there were more changes than are looked through.
 func (r *reader) changes(ctx context.Context, belongs func(earshot.Message) bool) (whole bool, err error) {
 	var others []earshot.Message
+	shown := r.shownIDs()
 	seq := r.state.Cursor
 	for looked := 0; looked < maxChanges && !whole; {
 		list, err := r.store.Since(ctx, r.scope, seq, changePage)
@@ -117,7 +118,7 @@ func (r *reader) changes(ctx context.Context, belongs func(earshot.Message) bool
 			return false, err
 		}
 		for _, m := range list {
-			if belongs(m) {
+			if belongs(m) || shown[m.ID] {
 				r.keep(m)
 			} else if !r.isLog() && !m.Deleted && !isBlank(m) && m.Position().Compare(r.anchor.Position()) < 0 {
 				others = append(others, m)

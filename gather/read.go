@@ -130,7 +130,10 @@ func (r *reader) read(ctx context.Context, zone string) error {
 	if err := r.beginnings(ctx); err != nil {
 		return err
 	}
-	return r.openThread(ctx)
+	if err := r.openThread(ctx); err != nil || !r.isLog() {
+		return err
+	}
+	return WithReactors(ctx, r.store, r.scope, r.messages)
 }
 
 // section reads the messages of one section, except those of the channel and of
@@ -147,6 +150,12 @@ func (r *reader) section(ctx context.Context, s assemble.Section) error {
 		return r.chain(ctx, s)
 	case assemble.SourceChanges:
 		return r.delta(ctx, s)
+	case assemble.SourceShown:
+		if slices.ContainsFunc(r.req.Policy.Later, func(s assemble.Section) bool { return s.Section.Source() == assemble.SourceChanges }) {
+			return nil // read with these
+		}
+		_, err := r.changes(ctx, func(earshot.Message) bool { return false })
+		return err
 	case assemble.SourceNone, assemble.SourceChannel, assemble.SourceSearch:
 		return nil
 	}

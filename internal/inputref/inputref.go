@@ -42,6 +42,9 @@ type reference struct {
 	// Quoted is what each message quoted at the time: platforms add previews to
 	// messages later.
 	Quoted map[earshot.MessageID]quoteHashes `json:"quoted,omitempty"`
+	// Reacted are hashes of who had given a message its reactions. Who it was is read
+	// again from the store, where an erasure finds them.
+	Reacted map[earshot.MessageID][]string `json:"reacted,omitempty"`
 	// Bare says that the input told nothing of earlier turns.
 	Bare bool `json:"bare,omitempty"`
 	// Attached are the files that the model had been given; nil in inputs that are
@@ -66,6 +69,7 @@ func Encode(in assemble.Input, turns int) ([]byte, error) {
 	in.Conversation = assemble.ConversationState{Cursor: c.Cursor, Epoch: c.Epoch, Summary: c.Summary}
 	messages := make([]earshot.Message, len(in.Messages))
 	var quoted map[earshot.MessageID]quoteHashes
+	var reacted map[earshot.MessageID][]string
 	profiles := false
 	for i, m := range in.Messages {
 		profiles = profiles || m.Author.AsOf != 0
@@ -75,6 +79,14 @@ func Encode(in assemble.Input, turns int) ([]byte, error) {
 				quoted = map[earshot.MessageID]quoteHashes{}
 			}
 			quoted[m.ID] = quotesOf(m.Shared)
+		}
+		if m.Reactors != nil {
+			if reacted == nil {
+				reacted = map[earshot.MessageID][]string{}
+			}
+			for _, x := range m.Reactors.List {
+				reacted[m.ID] = append(reacted[m.ID], reactorHash(x))
+			}
 		}
 	}
 	in.Messages = messages
@@ -86,7 +98,7 @@ func Encode(in assemble.Input, turns int) ([]byte, error) {
 	for i, a := range c.Attached {
 		given[i] = attachedRef(a)
 	}
-	return json.Marshal(reference{raw, turns, in.Policy.WithDefaults().Frame, quoted, bare, &given, profiles, in.FileTokens})
+	return json.Marshal(reference{raw, turns, in.Policy.WithDefaults().Frame, quoted, reacted, bare, &given, profiles, in.FileTokens})
 }
 
 // Load returns the input of a turn, read from the store again: [assemble.Turn]
@@ -111,6 +123,16 @@ func Load(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input, 
 	if in.Messages, err = readRevisions(ctx, st, q.Conversation.Scope, in.Messages, ref.Quoted); err != nil {
 		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
 	}
+	if len(ref.Reacted) > 0 {
+		if err := gather.WithReactors(ctx, st, q.Conversation.Scope, in.Messages); err != nil {
+			return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
+		}
+		for i := range in.Messages {
+			if err := asReacted(&in.Messages[i], ref.Reacted[in.Messages[i].ID]); err != nil {
+				return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
+			}
+		}
+	}
 	if ref.Profiles {
 		if err := gather.Named(ctx, st, q.Conversation.Scope, in.Messages); err != nil {
 			return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
@@ -134,6 +156,32 @@ type attachedRef struct {
 	SHA256 string             `json:"sha256,omitempty"`
 	Turn   int                `json:"turn"`
 	Tokens int                `json:"tokens,omitempty"`
+}
+
+// reactorHash tells one who reacted from the others of a message, and says of nobody
+// that they did.
+func reactorHash(x earshot.Reactor) string {
+	h := sha256.Sum256(fmt.Appendf(nil, "%q %q", x.Emoji, x.ID))
+	return hex.EncodeToString(h[:8])
+}
+
+// asReacted leaves of those who reacted the ones who had at the time.
+func asReacted(m *earshot.Message, then []string) error {
+	var was []earshot.Reactor
+	if m.Reactors != nil {
+		for _, x := range m.Reactors.List {
+			if slices.Contains(then, reactorHash(x)) {
+				was = append(was, x)
+			}
+		}
+	}
+	if m.Reactors = nil; len(was) != len(then) {
+		return fmt.Errorf("who reacted to message %s is not known any more: %w", m.ID, ErrChanged)
+	}
+	if len(was) > 0 {
+		m.Reactors = &earshot.Reactors{List: was}
+	}
+	return nil
 }
 
 // quoteHashes identify what a message quoted without containing its text.

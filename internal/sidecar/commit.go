@@ -462,7 +462,7 @@ func (r *Reply) turn(d earshot.Draft, anchor earshot.Message, now earshot.Time) 
 	}
 	t.Shown = slices.Clone(t.Shown)
 	for _, id := range t.Answer.Replies {
-		t.Shown = append(t.Shown, earshot.ShownRevision{ID: id})
+		t.Shown = append(t.Shown, earshot.ShownRevision{ID: id, Seen: assemble.Told})
 	}
 	var read []earshot.MessageID
 	for _, e := range r.Entries {

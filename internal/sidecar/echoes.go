@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 )
 
@@ -176,7 +177,7 @@ func (s *Service) take(ctx context.Context, x *posting, list []earshot.Message, 
 			left = append(left, m)
 			continue
 		}
-		err := s.store.AddReply(ctx, x.queued.Conversation, x.queued.Number, x.replies, earshot.ShownRevision{ID: m.ID, Revision: m.Edited})
+		err := s.store.AddReply(ctx, x.queued.Conversation, x.queued.Number, x.replies, earshot.ShownRevision{ID: m.ID, Revision: m.Edited, Seen: assemble.Told})
 		switch {
 		case errors.Is(err, earshot.ErrConflict), errors.Is(err, earshot.ErrNotFound):
 			again, err := s.posting(ctx, x.queued, x.anchor, x.self) // another one was faster, or something was erased
