@@ -39,7 +39,10 @@ func (p *Platform) reaction(ctx context.Context, x *delivery) error {
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return fmt.Errorf("reaction to message %s: %w", r.Message, err)
 	}
-	return nil
+	if r.Member.ID == "" || r.Member.ID != r.User {
+		return nil
+	}
+	return p.directory.meet(ctx, r.Guild, r.Member) // prompts say who reacted
 }
 
 // reactedAt returns the time of a reaction that came at a time: later than that of the

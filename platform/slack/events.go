@@ -230,8 +230,17 @@ func (p *Platform) reaction(ctx context.Context, x delivery) error {
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return fmt.Errorf("reaction to message %s: %w", e.Item, err)
 	}
+	if by, err := p.o.Store.Reactors(ctx, p.scope(e.Channel.ID), e.Item); err == nil && len(by[e.Item]) <= namedReactors {
+		soon, cancel := context.WithTimeout(ctx, nameTime)
+		defer cancel()
+		p.names.person(soon, e.User)
+	}
 	return nil
 }
+
+// namedReactors is up to how many reactions of a message their persons' names are
+// asked for: prompts name few, and a call for each of hundreds would use up the rate.
+const namedReactors = 20
 
 // rateLimited handles app_rate_limited: Slack dropped the events of a minute, because
 // more than 30,000 came within an hour.

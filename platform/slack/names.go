@@ -140,6 +140,17 @@ func (n *nameResolver) learn(ctx context.Context, messages []json.RawMessage) {
 	}
 }
 
+// person asks for the name of somebody who may have said nothing yet, as far as ctx
+// allows.
+func (n *nameResolver) person(ctx context.Context, id earshot.AuthorID) {
+	n.load(ctx)
+	var m missingIDs
+	n.known(&m).User(id)
+	if !m.none() {
+		n.ask(ctx, m)
+	}
+}
+
 // read decodes a message with the names in memory, and adds to m what is missing.
 func (n *nameResolver) read(raw []byte, m *missingIDs) (slackmsg.DecodedMessage, error) {
 	d, err := slackmsg.Decode(raw, n.known(m))

@@ -43,6 +43,7 @@ type Store interface {
 	Message(ctx context.Context, s earshot.Scope, id earshot.MessageID) (earshot.Message, error)
 	Record(ctx context.Context, s earshot.Scope, messages ...earshot.Message) ([]earshot.RecordResult, error)
 	React(ctx context.Context, s earshot.Scope, x earshot.ReactionEvent) (earshot.RecordResult, error)
+	Reactors(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) (map[earshot.MessageID][]earshot.Reactor, error)
 	Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error)
 	FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error)
 	PutChannel(ctx context.Context, c earshot.Channel) error

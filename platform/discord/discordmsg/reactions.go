@@ -22,6 +22,7 @@ type Reaction struct {
 	Channel string // Discord's: a channel or a thread
 	Guild   string
 	User    earshot.AuthorID // "" where all of an emoji, or all reactions, are removed
+	Member  earshot.Author   // the same person by name, where Discord tells it: with an emoji that is given in a guild
 	Emoji   string           // as in [earshot.Reaction.Name]; "" where all reactions are removed
 }
 
@@ -35,6 +36,9 @@ func ReadReaction(raw []byte) (x Reaction, ok bool) {
 	x = Reaction{
 		Message: earshot.MessageID(snowflake(v.At("message_id"))), Channel: snowflake(v.At("channel_id")), Guild: snowflake(v.At("guild_id")),
 		User: earshot.AuthorID(snowflake(v.At("user_id"))), Emoji: oneLine(v.Get("emoji").At("name")),
+	}
+	if m := v.Get("member"); m.Get("user").Object() {
+		x.Member = (&reader{}).user(m.Get("user"), m)
 	}
 	return x, x.Message != "" && x.Channel != ""
 }
