@@ -26,6 +26,7 @@ func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput,
 	defer end(&err)
 	t.journal.steps = nil
 	t.fillHistory(ctx)
+	t.awaitPreview(ctx)
 	if err := t.slot.Take(ctx); err != nil {
 		return gatheredInput{}, err
 	}

@@ -96,6 +96,9 @@ type Answer struct {
 	// Each answers every one of several waiting messages, instead of the last for all
 	// of them.
 	Each bool
+	// PreviewWait is how long after it was said a question with a link waits for the
+	// link's preview. Default: 0, it does not wait.
+	PreviewWait time.Duration
 }
 
 // Limits bound a turn. Zero fields mean the defaults.

@@ -76,7 +76,7 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 		Store: s.store, Platform: p, Identity: who,
 		Model: s.responder.model, Count: s.responder.counter, FileTokens: s.responder.fileTokens, Fault: s.responder.fault,
 		Policy: limitForSlack(c, o.Policy), Budget: c.Budget.Assemble(), Instructions: c.Agent.Instructions, MaxTokens: c.Limits.MaxTokens,
-		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each},
+		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each, PreviewWait: previewWait(c)},
 		Limits: bot.Limits{
 			Fresh:    time.Duration(c.Answer.FreshMinutes) * time.Minute,
 			Post:     time.Duration(c.Answer.PostMinutes) * time.Minute,
@@ -92,6 +92,15 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 	})
 	s.caches.add(b.Clear)
 	return b
+}
+
+// previewWait returns how long a question waits for the preview of its link: not at all
+// on a platform that sends none.
+func previewWait(c config.Config) time.Duration {
+	if c.Platform != config.PlatformSlack && c.Platform != config.PlatformDiscord {
+		return 0
+	}
+	return time.Duration(c.Answer.PreviewWait * float64(time.Second))
 }
 
 // missedAge returns how old a question that was missed in a downtime may be so that the

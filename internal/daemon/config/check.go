@@ -129,6 +129,9 @@ func (c Config) checkNumbers(bad problemReport) {
 			bad(n.key, "is %d; use a number from %d to %d", n.value, n.low, n.top)
 		}
 	}
+	if s := c.Answer.PreviewWait; !(s >= 0 && s <= 10) {
+		bad("answer.preview_wait", "is %g; use seconds from 0 to 10", s)
+	}
 }
 
 func (c Config) checkURLs(bad problemReport) {

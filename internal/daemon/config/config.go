@@ -86,14 +86,15 @@ type Context struct {
 
 // An Answer sets what is answered besides mentions and direct messages.
 type Answer struct {
-	AutoAnswer   bool `yaml:"auto_answer" env:"EARSHOT_AUTO_ANSWER" doc:"answer every message that begins a thread, mentioned or not."`
-	OwnedThreads bool `yaml:"owned_threads" env:"EARSHOT_OWNED_THREADS" doc:"answer replies without a mention in threads in which the bot has answered within the last 24 hours; there the model may stay silent."`
-	Bots         bool `yaml:"bots" env:"EARSHOT_ANSWER_BOTS" doc:"answer other bots that mention it too, a limited number of times."`
-	Each         bool `yaml:"each" env:"EARSHOT_ANSWER_EACH" doc:"answer each of several messages that arrive while a turn runs. Otherwise the last one is answered, and the model reads the others with it."`
-	FreshMinutes int  `yaml:"fresh_minutes" env:"EARSHOT_FRESH_MINUTES" doc:"how old a message may be, in minutes, to be answered after a downtime; older ones are stored and not answered."`
-	AwayNotice   bool `yaml:"away_notice" env:"EARSHOT_AWAY_NOTICE" doc:"tell a person whose question of the last 24 hours was too old to be answered, at most once an hour and channel: on Slack in a line that only they see, on Discord by an emoji at the question."`
-	PostMinutes  int  `yaml:"post_minutes" env:"EARSHOT_POST_MINUTES" doc:"how long, in minutes, a finished answer waits for a platform that accepts no posts; after that the turn has failed."`
-	Parallel     int  `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at the same time. Those that wait for the platform are not counted; there may be three times as many of them."`
+	AutoAnswer   bool    `yaml:"auto_answer" env:"EARSHOT_AUTO_ANSWER" doc:"answer every message that begins a thread, mentioned or not."`
+	OwnedThreads bool    `yaml:"owned_threads" env:"EARSHOT_OWNED_THREADS" doc:"answer replies without a mention in threads in which the bot has answered within the last 24 hours; there the model may stay silent."`
+	Bots         bool    `yaml:"bots" env:"EARSHOT_ANSWER_BOTS" doc:"answer other bots that mention it too, a limited number of times."`
+	Each         bool    `yaml:"each" env:"EARSHOT_ANSWER_EACH" doc:"answer each of several messages that arrive while a turn runs. Otherwise the last one is answered, and the model reads the others with it."`
+	FreshMinutes int     `yaml:"fresh_minutes" env:"EARSHOT_FRESH_MINUTES" doc:"how old a message may be, in minutes, to be answered after a downtime; older ones are stored and not answered."`
+	AwayNotice   bool    `yaml:"away_notice" env:"EARSHOT_AWAY_NOTICE" doc:"tell a person whose question of the last 24 hours was too old to be answered, at most once an hour and channel: on Slack in a line that only they see, on Discord by an emoji at the question."`
+	PreviewWait  float64 `yaml:"preview_wait" env:"EARSHOT_PREVIEW_WAIT" doc:"how long, in seconds after it was said, a question with a link waits for the link's preview, which Slack and Discord send a moment later; 0 does not wait."`
+	PostMinutes  int     `yaml:"post_minutes" env:"EARSHOT_POST_MINUTES" doc:"how long, in minutes, a finished answer waits for a platform that accepts no posts; after that the turn has failed."`
+	Parallel     int     `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at the same time. Those that wait for the platform are not counted; there may be three times as many of them."`
 }
 
 // Limits bound one turn.
@@ -219,7 +220,7 @@ func Default() Config {
 		Counter:   CounterAuto,
 		Budget:    Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Context:   Context{Zone: "UTC"},
-		Answer:    Answer{FreshMinutes: 10, AwayNotice: true, PostMinutes: 15, Parallel: 64},
+		Answer:    Answer{FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, Parallel: 64},
 		Limits:    Limits{Rounds: 8, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3},
 		Search:    Search{MemoryMB: 256},
 		Lease:     Lease{Seconds: 7},

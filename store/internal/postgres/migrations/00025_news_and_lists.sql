@@ -3,3 +3,6 @@
 -- What a prompt showed of a message besides its edit time, in hashes; '' is unknown, as
 -- in rows from before there were any.
 ALTER TABLE manifest ADD COLUMN seen text NOT NULL DEFAULT '';
+
+-- An agent's conversations are listed, the newest first.
+CREATE INDEX conversation_by_creation ON conversation (agent, created);
