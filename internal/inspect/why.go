@@ -126,6 +126,8 @@ func (x reasoner) whyOut(section assemble.SectionName, reason string) string {
 		return "left out: it belongs to another conversation of the bot"
 	case "isolated":
 		return "left out: the question is answered by itself, without what was said before"
+	case "news":
+		return "not repeated: an earlier turn of this session shows it, without what became known of it since, which this policy does not show"
 	case "summarised":
 		return "left out: the summary stands for it"
 	case "late":
