@@ -12,6 +12,8 @@ type Event struct {
 	Received Time
 	Message  Message // a new message, a newer revision, or a tombstone
 	Past     bool    // the message was found in history, not delivered live; not read back
+	Anew     bool    // the message asks although it is no new one, such as by an edit that adds a mention; not read back
+	Refused  Refusal // the message names the agent and is not answered: why; "" where it may be; not read back
 	Resume   *Resume // where the platform's stream continues after this event; nil keeps what is stored; not read back
 }
 
@@ -34,8 +36,9 @@ type Resume struct {
 type AcceptResult struct {
 	RecordResult
 	Duplicate bool   // the delivery was known already: nothing was written
-	Turn      TurnID // the message's turn for this agent, opened now or earlier; 0 when it has none
+	Turn      TurnID // the message's turn for this agent, opened now or earlier; 0 when it has none, or was refused
 	Opened    bool   // the turn was opened by this call
+	Refused   bool   // the refusal was recorded by this call
 }
 
 // An Inbox stores what a platform delivers, and opens the turns.
@@ -48,11 +51,15 @@ type Inbox interface {
 	// A delivery that is known already writes nothing, except for its Resume. A
 	// message has at most one turn for each agent, however often it is delivered
 	// and under whichever delivery ids. No turn is opened for
-	//   - an edit (Edited is set), unless it is both Past and New: history shows a
-	//     message only in its last revision;
+	//   - an edit (Edited is set), unless it is Anew, or both Past and New: history
+	//     shows a message only in its last revision;
 	//   - a message that is deleted;
 	//   - a second message with the same Client by the same author, within 10
 	//     minutes of one that has a turn.
+	//
+	// An event that is Refused opens no turn. With ask it leaves one in the state
+	// Refused, once for a message, unless the message is deleted or has a turn. An
+	// event that opens a turn for the message later takes the place of that one.
 	//
 	// Raw is not stored for a tombstone, for any further event about a deleted
 	// message, and for a reply to one.

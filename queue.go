@@ -23,19 +23,20 @@ const (
 	TurnFailed     TurnState = "failed"  // the person was told once; Why has the cause
 	TurnParked     TurnState = "parked"  // nobody can find out whether a post arrived; waits for an operator
 	TurnDropped    TurnState = "dropped" // not answered: too old, anchor deleted, or answered together with a later one
+	TurnRefused    TurnState = "refused" // never to be answered: Why is a [Refusal]; nobody claims it
 )
 
 // TurnStates returns all states of a turn, in the order in which a turn passes
-// them.
+// them. Refused is last: nothing comes before it, and nothing after.
 func TurnStates() []TurnState {
-	return []TurnState{TurnOpen, TurnClaimed, TurnGenerating, TurnPosting, TurnDone, TurnFailed, TurnParked, TurnDropped}
+	return []TurnState{TurnOpen, TurnClaimed, TurnGenerating, TurnPosting, TurnDone, TurnFailed, TurnParked, TurnDropped, TurnRefused}
 }
 
 // Final reports whether a turn in this state has ended. An operator can open a
 // parked or failed turn again (Reopen), or end it for good (Discard).
 func (s TurnState) Final() bool {
 	switch s {
-	case TurnDone, TurnFailed, TurnParked, TurnDropped:
+	case TurnDone, TurnFailed, TurnParked, TurnDropped, TurnRefused:
 		return true
 	}
 	return false

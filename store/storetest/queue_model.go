@@ -50,6 +50,7 @@ type queueModel struct {
 	texts     map[int]string  // the newest revision of each message
 	revised   map[int]int
 	deleted   map[int]bool
+	refused   map[int]bool // messages whose turn was refused, and that have no other
 	turns     []*modelTurn // by id
 	leases    map[string]*earshot.Lease
 	visible   map[string]int // posts by key
@@ -88,7 +89,7 @@ func repeatMark(n int) string { return fmt.Sprintf("<m%d>", n) }
 func newQueueModel(s *suite, q earshot.Queue, try int64) *queueModel {
 	w := &queueModel{
 		q: q, st: s.Store, agent: earshot.AgentID(fmt.Sprint("agent ", try)), scope: s.scope, now: timeAt(1000),
-		delivered: map[string]bool{}, events: map[int]int{}, texts: map[int]string{}, revised: map[int]int{}, deleted: map[int]bool{},
+		delivered: map[string]bool{}, events: map[int]int{}, texts: map[int]string{}, revised: map[int]int{}, deleted: map[int]bool{}, refused: map[int]bool{},
 		leases: map[string]*earshot.Lease{}, visible: map[string]int{},
 	}
 	w.scope.Channel = earshot.ChannelID(fmt.Sprint("queue ", try))
@@ -164,14 +165,24 @@ func (w *queueModel) deliver(t *rapid.T) {
 	case revision < 0:
 		e.Message = tombstone(n)
 	}
+	if rapid.IntRange(0, 3).Draw(t, "refused") == 0 {
+		e.Refused = earshot.RefusedBot
+		e.Delivery += " refused"
+	}
 	ask := w.id(conversationOf(n))
 	out, err := w.q.Accept(background, w.scope, e, &ask)
 	w.must(err)
 	turn := w.turnOf(n)
 	w.equal("duplicate", out.Duplicate, w.delivered[e.Delivery])
-	opens := !out.Duplicate && revision == 0 && !w.deleted[n] && turn == nil
+	may := !out.Duplicate && revision >= 0 && !w.deleted[n] && turn == nil
+	opens := may && revision == 0 && e.Refused == ""
 	w.equal("opened", out.Opened, opens)
+	w.equal("refused", out.Refused, may && e.Refused != "" && !w.refused[n])
+	if out.Refused {
+		w.refused[n] = true
+	}
 	if opens {
+		delete(w.refused, n)
 		if len(w.turns) > 0 && out.Turn <= w.turns[len(w.turns)-1].id {
 			t.Fatalf("turn %d was opened after turn %d", out.Turn, w.turns[len(w.turns)-1].id)
 		}
@@ -338,6 +349,19 @@ func (w *queueModel) check(t *rapid.T) {
 	list, err := w.q.QueuedTurns(background, earshot.TurnQuery{Scope: &w.scope, Limit: 100})
 	w.must(err)
 	slices.Reverse(list)
+	refused := map[int]bool{}
+	list = slices.DeleteFunc(list, func(got earshot.QueuedTurn) bool {
+		if got.State != earshot.TurnRefused {
+			return false
+		}
+		for n := range modelMessages {
+			if got.Anchor == plainMessage(n, "").ID {
+				refused[n] = true
+			}
+		}
+		return true
+	})
+	w.equal("refused", refused, w.refused)
 	w.equal("turns", len(list), len(w.turns))
 	begun := map[string]int{}
 	for i, got := range list {

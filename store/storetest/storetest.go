@@ -80,6 +80,7 @@ var otherGroups = []group{
 	{"QueuedTurns", queuedTurnCases},
 	{"Merge", mergeCases},
 	{"Discard", discardCases},
+	{"Refused", refusedCases},
 	{"Drafts", draftCases},
 	{"Create", createCases},
 	{"AtOnce", batchCases},

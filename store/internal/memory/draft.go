@@ -58,7 +58,7 @@ func (s *Store) Claimed(ctx context.Context, d earshot.Draft) error {
 func (s *Store) claims(d earshot.Draft, not earshot.TurnID, now earshot.Time) rule.Claims {
 	at := agentKey{d.Conversation.Agent, d.Conversation.Scope, string(d.Anchor)}
 	c := rule.Claims{Done: s.anchors[at]}
-	if q := s.queue.anchors[at]; q != nil {
+	if q := s.queue.anchors[at]; q != nil && q.State != earshot.TurnRefused {
 		c.Queued = &q.QueuedTurn
 	}
 	for _, o := range s.drafts {
@@ -213,7 +213,8 @@ func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, t earshot.Tu
 			if err != nil {
 				return nil, err
 			}
-			_, queued := s.queue.anchors[agentKey{d.Conversation.Agent, scope, string(d.Anchor)}]
+			q := s.queue.anchors[agentKey{d.Conversation.Agent, scope, string(d.Anchor)}]
+			queued := q != nil && q.State != earshot.TurnRefused
 			var busy bool
 			if c := s.queue.conversations[d.Conversation]; c != nil {
 				busy = slices.ContainsFunc(c.turns, func(q *queuedTurn) bool { return rule.IsAnswering(q.State) })
@@ -247,6 +248,7 @@ func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, t earshot.Tu
 // putDone stores a turn that is done.
 func (s *Store) putDone(q rule.StoredTurn) {
 	t := &queuedTurn{StoredTurn: q}
+	s.queue.removeRefused(q.Conversation, q.Anchor)
 	byID := func(t *queuedTurn, id earshot.TurnID) int { return cmp.Compare(t.ID, id) }
 	l := s.queue.of(q.Conversation)
 	for _, list := range []*[]*queuedTurn{&s.queue.turns, &l.all} {

@@ -96,7 +96,7 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 		}
 		h.Quoted = s.anyDeleted(scope, rule.Quotes(e.Message))
 		if t := s.queue.anchors[agentKey{id.Agent, scope, string(e.Message.ID)}]; t != nil {
-			h.Turn = t.ID
+			h.Of = rule.NewAnchorTurn(t.ID, t.State)
 		}
 		h.Twice = s.sentTwice(id.Agent, scope, e)
 		a := rule.DecideAccept(h)
@@ -104,7 +104,10 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 			box.put(*a.Event)
 		}
 		if a.Open != nil {
-			out.Turn = s.enqueue(*a.Open, e)
+			turn := s.enqueue(*a.Open, e)
+			if out.Opened {
+				out.Turn = turn
+			}
 		}
 		if r := a.Resume; r != nil {
 			s.queue.resumes[stream{scope.Platform, r.Key}] = r.State
@@ -141,7 +144,7 @@ func (b *inbox) put(e earshot.Event) {
 func (s *Store) sentTwice(agent earshot.AgentID, scope earshot.Scope, e earshot.Event) bool {
 	m := e.Message
 	return e.Client != "" && slices.ContainsFunc(s.queue.turns, func(t *queuedTurn) bool {
-		return t.Conversation.Agent == agent && t.Conversation.Scope == scope && t.client == e.Client && t.author == m.Author.ID &&
+		return t.Conversation.Agent == agent && t.Conversation.Scope == scope && t.State != earshot.TurnRefused && t.client == e.Client && t.author == m.Author.ID &&
 			t.said >= m.Time-rule.ClientWindow && t.said <= m.Time+rule.ClientWindow
 	})
 }
@@ -155,12 +158,27 @@ func (s *Store) enqueue(q rule.StoredTurn, e earshot.Event) earshot.TurnID {
 	s.queue.last++
 	q.ID = s.queue.last
 	t := &queuedTurn{StoredTurn: q, client: e.Client, author: e.Message.Author.ID, said: e.Message.Time}
+	s.queue.removeRefused(id, q.Anchor)
 	s.queue.turns = append(s.queue.turns, t)
 	s.queue.anchors[agentKey{id.Agent, id.Scope, string(t.Anchor)}] = t
 	l := s.queue.of(id)
 	l.all = append(l.all, t)
 	s.queue.advance(id)
 	return t.ID
+}
+
+// removeRefused removes an agent's turn for an anchor if it was refused.
+func (q *queue) removeRefused(id earshot.ConversationID, anchor earshot.MessageID) {
+	at := agentKey{id.Agent, id.Scope, string(anchor)}
+	old := q.anchors[at]
+	if old == nil || old.State != earshot.TurnRefused {
+		return
+	}
+	delete(q.anchors, at)
+	same := func(t *queuedTurn) bool { return t == old }
+	q.turns = slices.DeleteFunc(q.turns, same)
+	l := q.of(old.Conversation)
+	l.all = slices.DeleteFunc(l.all, same)
 }
 
 func (q *queue) of(id earshot.ConversationID) *conversationQueue {

@@ -25,7 +25,7 @@ type AcceptState struct {
 	Asked  bool                   // the event may open a turn
 	ID     earshot.ConversationID // the conversation of that turn
 	Known  bool                   // the delivery was accepted before
-	Turn   earshot.TurnID         // the agent's turn for this message; 0: none
+	Of     AnchorTurn             // the agent's turn for this message
 	Twice  bool                   // the sender sent the same message under another id, and that one has a turn
 	Record earshot.RecordResult   // what recording the message changed
 	Gone   bool                   // the message is deleted
@@ -33,19 +33,33 @@ type AcceptState struct {
 	Now    earshot.Time
 }
 
+// An AnchorTurn is the turn that an agent has for a message.
+type AnchorTurn struct {
+	ID      earshot.TurnID // 0: none, or it was refused
+	Refused bool           // it was refused
+}
+
+// NewAnchorTurn returns the turn with this id and state as an AnchorTurn.
+func NewAnchorTurn(id earshot.TurnID, state earshot.TurnState) AnchorTurn {
+	if state == earshot.TurnRefused {
+		return AnchorTurn{Refused: true}
+	}
+	return AnchorTurn{ID: id}
+}
+
 // An Acceptance is what accepting an event writes besides its message.
 type Acceptance struct {
 	Accepted earshot.AcceptResult // the answer; the id of Open is still missing
 	Resume   *earshot.Resume      // store it; it replaces the one with the same key; nil: none
 	Event    *earshot.Event       // store it; nil: none
-	Open     *StoredTurn          // store it under the next id; create its conversation where there is none; nil: none
+	Open     *StoredTurn          // store it under the next id, in place of one that was refused; create its conversation where there is none; nil: none
 }
 
 // DecideAccept decides about [earshot.Queue.Accept].
 func DecideAccept(h AcceptState) Acceptance {
 	out := Acceptance{Accepted: earshot.AcceptResult{RecordResult: h.Record, Duplicate: h.Known}, Resume: h.Event.Resume}
 	if h.Asked {
-		out.Accepted.Turn = h.Turn
+		out.Accepted.Turn = h.Of.ID
 	}
 	if h.Known {
 		out.Accepted.RecordResult = earshot.RecordResult{ID: h.Event.Message.ID, Change: earshot.Same, Seq: h.Record.Seq}
@@ -62,19 +76,26 @@ func DecideAccept(h AcceptState) Acceptance {
 	if e.Delivery != "" || len(e.Raw) > 0 {
 		out.Event = &e
 	}
-	if h.Asked && h.Turn == 0 && !h.Twice && h.opens() {
+	switch {
+	case !h.Asked || h.Of.ID != 0 || h.Gone || e.Message.Deleted:
+	case e.Refused != "":
+		if !h.Of.Refused {
+			out.Accepted.Refused = true
+			out.Open = newQueuedTurn(h.ID, h.Event, h.Now)
+			out.Open.State, out.Open.Why = earshot.TurnRefused, string(e.Refused)
+		}
+	case !h.Twice && h.original():
 		out.Accepted.Opened = true
 		out.Open = newQueuedTurn(h.ID, h.Event, h.Now)
 	}
 	return out
 }
 
-// opens reports whether the event's message may open a turn: it is not deleted,
-// and it is no edit, unless an edit is all that history has of it.
-func (h AcceptState) opens() bool {
+// original reports whether the event asks for the first time: its message is no edit,
+// unless an edit is all that history has of it, or the edit asks.
+func (h AcceptState) original() bool {
 	e := h.Event
-	original := e.Message.Edited == 0 || e.Past && h.Record.Change == earshot.New
-	return original && !h.Gone && !e.Message.Deleted
+	return e.Message.Edited == 0 || e.Anew || e.Past && h.Record.Change == earshot.New
 }
 
 // newQueuedTurn returns the turn that an event opens, without its id.

@@ -19,6 +19,7 @@ func TestTheConditionsInSQLAreThoseInGo(t *testing.T) {
 	}{
 		{UnfinishedSQL, func(s earshot.TurnState) bool { return !s.Final() }}, {BegunSQL, HasBegun},
 		{FinalSQL, earshot.TurnState.Final},
+		{RefusedSQL, func(s earshot.TurnState) bool { return s == earshot.TurnRefused }},
 		{UnmergedSQL, func(s earshot.TurnState) bool {
 			_, ok := ReopenMerged(StoredTurn{QueuedTurn: earshot.QueuedTurn{State: s, Why: AnsweredWith(7)}}, 7, 1)
 			return ok

@@ -20,7 +20,8 @@ import (
 const (
 	UnfinishedSQL = `state IN ('open', 'claimed', 'generating', 'posting')`
 	BegunSQL      = `state IN ('generating', 'posting')`
-	FinalSQL      = `state IN ('done', 'failed', 'parked', 'dropped')`
+	RefusedSQL    = `state = 'refused'`
+	FinalSQL      = `state IN ('done', 'failed', 'parked', 'dropped', 'refused')`
 )
 
 // HasBegun reports whether a turn in this state has its prompt and is not final.

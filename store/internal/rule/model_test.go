@@ -108,11 +108,11 @@ func (m *model) accept(t *rapid.T) {
 		Known: rapid.Bool().Draw(t, "known"), Gone: m.deleted[n], Record: earshot.RecordResult{Change: earshot.New}}
 	for _, o := range m.turns {
 		if o.Anchor == n {
-			h.Turn = o.ID
+			h.Of = NewAnchorTurn(o.ID, o.State)
 		}
 	}
 	a := DecideAccept(h)
-	if (a.Open != nil) != (!h.Known && !h.Gone && h.Turn == 0) || a.Accepted.Opened != (a.Open != nil) {
+	if (a.Open != nil) != (!h.Known && !h.Gone && h.Of.ID == 0) || a.Accepted.Opened != (a.Open != nil) {
 		t.Fatalf("accepted %+v of %+v", a, h)
 	}
 	if a.Event != nil && h.Gone && a.Event.Raw != nil {

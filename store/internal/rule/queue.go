@@ -65,6 +65,9 @@ func CheckAccept(s earshot.Scope, e earshot.Event, ask *earshot.ConversationID) 
 	if e.Resume, err = checkResume(e.Resume); err != nil {
 		return s, e, id, err
 	}
+	if e.Refused != "" && !slices.Contains(earshot.Refusals(), e.Refused) {
+		return s, e, id, fmt.Errorf("%w: a message is not refused because of %q", earshot.ErrInvalid, e.Refused)
+	}
 	if ask == nil {
 		return s, e, id, nil
 	}

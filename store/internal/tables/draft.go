@@ -69,7 +69,7 @@ func askClaims(a Asker, d earshot.Draft, not earshot.TurnID, now earshot.Time, c
 	id := d.Conversation
 	*c = rule.Claims{}
 	a.Ask(`SELECT number FROM turn`+ofAnchor+` LIMIT 1`, AgentParams(id, string(d.Anchor)), ScanOne(&c.Done, new(int)))
-	a.Ask(`SELECT id, state FROM queued_turn`+queuedFor+` ORDER BY again LIMIT 1`, Args(id.Scope, string(d.Anchor), string(id.Agent)), func(row Row) error {
+	a.Ask(`SELECT id, state FROM queued_turn`+queuedFor+` AND NOT `+rule.RefusedSQL+` ORDER BY again LIMIT 1`, Args(id.Scope, string(d.Anchor), string(id.Agent)), func(row Row) error {
 		c.Queued = &earshot.QueuedTurn{}
 		return row.Scan(&c.Queued.ID, &c.Queued.State)
 	})
@@ -267,7 +267,7 @@ func (t *Tx) decideDraft(ctx context.Context, in earshot.ConversationID, id ears
 		return d, nil, err
 	}
 	t.askAnswered(in, e.Turn, &e.Answered)
-	t.Ask(`SELECT 1 FROM queued_turn`+queuedFor, Args(in.Scope, string(d.Anchor), string(in.Agent)), ScanOne(&e.Queued, new(int)))
+	t.Ask(`SELECT 1 FROM queued_turn`+queuedFor+` AND NOT `+rule.RefusedSQL, Args(in.Scope, string(d.Anchor), string(in.Agent)), ScanOne(&e.Queued, new(int)))
 	t.Ask(`SELECT 1 FROM queued_turn`+busyIn, Args(in.Scope, in.Name, string(in.Agent)), ScanOne(&e.Busy, new(int)))
 	if err := t.Send(ctx); err != nil {
 		return d, nil, err
@@ -284,6 +284,7 @@ func (t *Tx) commitDraft(c *rule.DraftCommit) error {
 	}
 	q := c.Queued
 	id := q.Conversation
+	t.removeRefused(id, q.Anchor)
 	t.Write(`INSERT INTO queued_turn (agent, platform, workspace, channel, conversation, id, anchor, client, author, said,
 			state, why, tries, opened, updated, from_epoch, epoch, number, hash, began, input, again)`+t.SQL.OwnID+`
 		VALUES ($1, $2, $3, $4, $5, $6, $7, '', '', 0, $8, '', 0, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,

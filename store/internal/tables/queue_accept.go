@@ -41,7 +41,14 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 			t.putEvent(scope, *a.Event)
 		}
 		if a.Open != nil {
-			t.enqueue(*a.Open, e, &out.Turn)
+			turn := &out.Turn
+			if !out.Opened {
+				turn = new(earshot.TurnID)
+			}
+			if h.Of.Refused {
+				t.removeRefused(id, e.Message.ID)
+			}
+			t.enqueue(*a.Open, e, turn)
 		}
 		if r := a.Resume; r != nil { // last, since events of other channels write the same row
 			t.putResume(scope.Platform, r)
@@ -64,9 +71,15 @@ func (t *Tx) askHeard(scope earshot.Scope, h *rule.AcceptState) {
 	if !h.Asked {
 		return
 	}
-	t.Ask(`SELECT id FROM queued_turn`+queuedFor, Args(scope, string(m.ID), string(h.ID.Agent)), ScanOne(new(bool), &h.Turn))
+	t.Ask(`SELECT id, state FROM queued_turn`+queuedFor, Args(scope, string(m.ID), string(h.ID.Agent)), func(row Row) error {
+		var id earshot.TurnID
+		var state earshot.TurnState
+		err := row.Scan(&id, &state)
+		h.Of = rule.NewAnchorTurn(id, state)
+		return err
+	})
 	if h.Event.Client != "" {
-		t.Ask(`SELECT 1 FROM queued_turn`+OfAgent+` AND client = $5 AND client <> '' AND author = $6 AND said >= $7 AND said <= $8 LIMIT 1`,
+		t.Ask(`SELECT 1 FROM queued_turn`+OfAgent+` AND client = $5 AND client <> '' AND author = $6 AND said >= $7 AND said <= $8 AND NOT `+rule.RefusedSQL+` LIMIT 1`,
 			AgentParams(h.ID, h.Event.Client, string(m.Author.ID), int64(m.Time-rule.ClientWindow), int64(m.Time+rule.ClientWindow)),
 			ScanOne(&h.Twice, new(int)))
 	}
@@ -78,8 +91,16 @@ func (t *Tx) putEvent(scope earshot.Scope, e earshot.Event) {
 		Args(scope, e.Delivery, string(e.Message.ID), e.Client, int64(e.Received), Blob(e.Raw))...)
 }
 
-// enqueue opens a turn, which becomes the next of its conversation if none is; Send
-// sets turn to its id.
+// removeRefused removes an agent's turn for an anchor if it was refused. Its id is not
+// given again.
+func (t *Tx) removeRefused(id earshot.ConversationID, anchor earshot.MessageID) {
+	which, of := queuedFor+` AND `+rule.RefusedSQL, Args(id.Scope, string(anchor), string(id.Agent))
+	t.RaiseErased(which, of...)
+	t.Write(`DELETE FROM queued_turn`+which, of...)
+}
+
+// enqueue stores a turn. One that is open becomes the next of its conversation if none
+// is; Send sets turn to its id.
 func (t *Tx) enqueue(q rule.StoredTurn, e earshot.Event, turn *earshot.TurnID) {
 	id := q.Conversation
 	t.CreateBare(id, q.Updated)
@@ -88,6 +109,9 @@ func (t *Tx) enqueue(q rule.StoredTurn, e earshot.Event, turn *earshot.TurnID) {
 		VALUES ((`+t.SQL.NextTurn+`), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, `+t.SQL.NoBytes+`) RETURNING id`,
 		AgentParams(id, id.Name, string(q.Anchor), e.Client, string(e.Message.Author.ID), int64(e.Message.Time),
 			string(q.State), q.Why, q.Tries, int64(q.Opened), int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash), ScanOne(new(bool), turn))
+	if q.State.Final() {
+		return
+	}
 	t.Write(`INSERT INTO lease (agent, platform, workspace, channel, conversation, owner, fence, until, next)
 		SELECT agent, platform, workspace, channel, conversation, '', 0, 0, id FROM queued_turn`+queuedFor+`
 		ON CONFLICT (agent, platform, workspace, channel, conversation) DO UPDATE SET next = excluded.next WHERE lease.next = 0`,
