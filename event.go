@@ -12,6 +12,7 @@ type Event struct {
 	Received Time
 	Message  Message // a new message, a newer revision, or a tombstone
 	Past     bool    // the message was found in history, not delivered live; not read back
+	Form     bool    // a program posted what a person filled into its form; not read back
 	Anew     bool    // the message asks although it is no new one, such as by an edit that adds a mention; not read back
 	Refused  Refusal // the message names the agent and is not answered: why; "" where it may be; not read back
 	Resume   *Resume // where the platform's stream continues after this event; nil keeps what is stored; not read back

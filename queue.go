@@ -48,6 +48,11 @@ func UnfinishedStates() []TurnState {
 	return slices.DeleteFunc(TurnStates(), TurnState.Final)
 }
 
+// AskedStates returns the states of a turn that was asked for and not refused.
+func AskedStates() []TurnState {
+	return slices.DeleteFunc(TurnStates(), func(s TurnState) bool { return s == TurnRefused })
+}
+
 // A QueuedTurn is a turn as the queue stores it.
 type QueuedTurn struct {
 	ID           TurnID

@@ -17,6 +17,9 @@ const (
 	RefusedLate         Refusal = "edited-late"   // an edit added the mention after answer.edit_minutes
 )
 
+// ByGroup reports whether the message names the agent by a group alone.
+func (r Refusal) ByGroup() bool { return r == RefusedGroup || r == RefusedGroupUnknown }
+
 // Refusals returns all of them.
 func Refusals() []Refusal {
 	return []Refusal{

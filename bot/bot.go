@@ -79,8 +79,11 @@ func (o Options) withDefaults() Options {
 	if o.Budget == (assemble.Budget{}) {
 		o.Budget = assemble.DefaultBudget()
 	}
-	if o.Answer.BotTurns <= 0 {
-		o.Answer.BotTurns = 3
+	a := &o.Answer
+	a.BotTurns, a.FormTurns = defaulted(a.BotTurns, 3), defaulted(a.FormTurns, 20)
+	a.BotWindow = defaulted(a.BotWindow, 10*time.Minute)
+	if a.EditWindow == 0 {
+		a.EditWindow = 5 * time.Minute
 	}
 	o.Limits = o.Limits.withDefaults()
 	if o.Search == nil {
@@ -108,10 +111,21 @@ func (o Options) withDefaults() Options {
 	if o.Done == nil {
 		o.Done = func(Report) {}
 	}
+	if o.Refused == nil {
+		o.Refused = func(earshot.Refusal) {}
+	}
 	if o.Fault == nil {
 		o.Fault = func(string) {}
 	}
 	return o
+}
+
+// defaulted returns n, or the default where n is not above 0.
+func defaulted[T ~int | ~int64](n, standard T) T {
+	if n <= 0 {
+		return standard
+	}
+	return n
 }
 
 // ago returns how long ago a time was.

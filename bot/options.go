@@ -78,6 +78,9 @@ type Options struct {
 	// Fault is called at each of [FaultPoints], for tests; nil does nothing. [KillAt]
 	// makes one.
 	Fault func(point string)
+	// Refused is called once for each message that names the agent and opens no turn; nil
+	// is fine.
+	Refused func(why earshot.Refusal)
 }
 
 // An Answer says what is answered besides mentions and direct messages.
@@ -90,9 +93,21 @@ type Answer struct {
 	OwnedThreads bool
 	// Bots answers other bots that mention the agent.
 	Bots bool
-	// BotTurns is how many turns bots may have within ten minutes, in one
+	// BotTurns is how many turns bots may have within BotWindow, in one
 	// conversation and with one bot in one channel. Default: 3.
 	BotTurns int
+	// BotWindow is over how long turns of bots and of forms are counted. Default: ten
+	// minutes.
+	BotWindow time.Duration
+	// NoForms does not answer forms that mention the agent: what a person filled into a
+	// workflow's form, and a program posted ([earshot.Event].Form).
+	NoForms bool
+	// FormTurns is how many turns one form may have within BotWindow in one channel.
+	// Default: 20.
+	FormTurns int
+	// EditWindow is for how long after a message was posted an edit that adds a mention
+	// asks. Default: five minutes; below 0 none does.
+	EditWindow time.Duration
 	// Each answers every one of several waiting messages, instead of the last for all
 	// of them.
 	Each bool

@@ -8,19 +8,18 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// An Event is one delivery of a platform about one message.
+// An Event is one delivery of a platform about one message. Its Refused says why the
+// message opens no turn if it asks us, such as that the platform's settings do not let
+// its author ask; where it does not ask, that counts for nothing. Anew is set by the
+// bot.
 type Event struct {
 	earshot.Event
 	Channel earshot.Channel
 	// Key is that of the post that our own message carries; "" when the platform
 	// does not say.
 	Key string
-	// Refused is why the message opens no turn although it asks us, such as
-	// "not-allowed": the platform's settings do not let its author ask. It is then the
-	// outcome's Why. The message is recorded all the same. "" refuses nothing.
-	Refused string
 	// Known says that the event tells what has changed about a message that was said
-	// before, such as its reactions or a preview. Nobody asks anew by it.
+	// before, such as its reactions or a preview, or repeats it. Nobody asks anew by it.
 	Known bool
 }
 
@@ -36,12 +35,11 @@ type Outcome struct {
 	// or why there is none:
 	//   - not-addressed: none of the above
 	//   - self, system, bot: who wrote it is not answered
-	//   - bots-bounded: other bots have had their turns ([Answer].BotTurns)
 	//   - edit, deletion: it is no new message
 	//   - silence: there is nothing in it to answer
 	//   - known: [Event].Known says so
 	//   - other-named: a reply in an owned thread that mentions somebody else
-	//   - what [Event].Refused says, where there would be a turn otherwise
+	//   - an [earshot.Refusal], where it names the agent
 	Why string
 }
 
@@ -75,6 +73,10 @@ func (b *Bot) record(ctx context.Context, e Event, conversation *earshot.Convers
 	b.fault(faultAfterCommitBeforeAck)
 	if accepted.Opened {
 		b.wakeUp()
+	}
+	if accepted.Refused {
+		b.log.Info("refused", append(conversationAttrs(*conversation), "message", e.Message.ID, "why", why)...)
+		b.opts.Refused(e.Refused)
 	}
 	return Outcome{AcceptResult: accepted, Why: why}, nil
 }

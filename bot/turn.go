@@ -32,7 +32,7 @@ import (
 // platform may be told so; after an error it must not be. The same event a second
 // time changes nothing.
 func (b *Bot) Handle(ctx context.Context, e Event) (Outcome, error) {
-	conversation, why, err := b.address(ctx, e)
+	conversation, why, err := b.address(ctx, &e)
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -93,7 +93,7 @@ func TestWhoIsAnswered(t *testing.T) {
 		{name: "another bot", author: ci, text: "<@U0BOT> hi", why: "bot"},
 		{name: "another bot where bots are answered", author: ci, text: "<@U0BOT> hi", answer: bot.Answer{Bots: true}, why: "mention", opened: true},
 		{name: "another bot that only calls", author: ci, text: "<@U0BOT>", answer: bot.Answer{Bots: true}, why: "silence"},
-		{name: "an edit", text: "<@U0BOT> hi", change: func(e *bot.Event) { e.Message.Edited = e.Message.Time + 1 }, why: "edit"},
+		{name: "an edit", text: "hi", change: func(e *bot.Event) { e.Message.Edited = e.Message.Time + 1 }, why: "edit"},
 		{name: "a deletion", change: func(e *bot.Event) { e.Message.Deleted, e.Message.Text = true, "" }, why: "deletion"},
 		{name: "a root where roots are answered", text: "hi", answer: bot.Answer{Roots: true}, why: "root", opened: true},
 		{name: "a reply where roots are answered", text: "hi", change: under("m0"), answer: bot.Answer{Roots: true}, why: "not-addressed"},

@@ -14,7 +14,7 @@ import (
 // whyLast writes the ledger of a channel's newest turn, for /why in the terminal.
 func whyLast(ctx context.Context, st earshot.Store, w io.Writer, c earshot.Channel, width int) error {
 	s := c.Scope()
-	list, err := st.QueuedTurns(ctx, earshot.TurnQuery{Scope: &s, Limit: 20})
+	list, err := st.QueuedTurns(ctx, earshot.TurnQuery{Scope: &s, Limit: 20, States: earshot.AskedStates()})
 	if err != nil {
 		return err
 	}

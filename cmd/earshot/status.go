@@ -96,7 +96,7 @@ func (c *statusCmd) Run(ctx context.Context, a *app) error {
 	}
 	a.printf("%s", out.Retention.lines(a.width))
 	t := terminal.NewTable("turns", "", "").Right(1)
-	for _, s := range append(append([]earshot.TurnState{}, unfinished...), earshot.TurnDone, earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped) {
+	for _, s := range append(append([]earshot.TurnState{}, unfinished...), earshot.TurnDone, earshot.TurnFailed, earshot.TurnParked, earshot.TurnDropped, earshot.TurnRefused) {
 		if n := out.Turns[s]; n > 0 {
 			t.Row(stateStyle(s), plain.Number(n), terminal.Faint(stateMeaning[s]))
 		}
@@ -153,6 +153,7 @@ var stateMeaning = map[earshot.TurnState]string{
 	earshot.TurnFailed:     "the person was told; `earshot turns --failed`, `earshot retry TURN` or `discard`",
 	earshot.TurnParked:     "look whether the answer is there; `earshot turns --parked`",
 	earshot.TurnDropped:    "not answered, each with its reason; `earshot turns --dropped`",
+	earshot.TurnRefused:    "name the bot and are not to be answered; `earshot turns --refused`",
 }
 
 // oldest returns the unfinished turn that has waited longest; nil when there is

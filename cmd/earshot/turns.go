@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/terminal"
 )
@@ -16,6 +17,7 @@ type turnsCmd struct {
 	Failed  bool  `help:"Turns that failed; earshot retry opens them again, earshot discard ends them."`
 	Parked  bool  `help:"Turns whose answer may or may not have been posted; for retry or discard once you have looked."`
 	Dropped bool  `help:"Turns that were not answered, each with its reason."`
+	Refused bool  `help:"Messages that name the bot and are not to be answered, each with its reason; see operations.md."`
 	Before  int64 `placeholder:"ID" help:"Turns older than this one."`
 	Limit   int   `short:"n" default:"50" help:"The most turns to list."`
 
@@ -31,6 +33,7 @@ func (c *turnsCmd) states() []earshot.TurnState {
 	}{
 		{c.Open, unfinished}, {c.Done, []earshot.TurnState{earshot.TurnDone}}, {c.Failed, []earshot.TurnState{earshot.TurnFailed}},
 		{c.Parked, []earshot.TurnState{earshot.TurnParked}}, {c.Dropped, []earshot.TurnState{earshot.TurnDropped}},
+		{c.Refused, []earshot.TurnState{earshot.TurnRefused}},
 	} {
 		if f.on {
 			states = append(states, f.add...)
@@ -87,7 +90,7 @@ func (c *turnsCmd) Run(ctx context.Context, a *app) error {
 	for _, r := range rows {
 		cells := []string{fmt.Sprint(r.ID), stateStyle(r.State), r.minute, plain.Line(r.ChannelName, 24), plain.Line(r.By, 16), plain.Line(r.Question, 200)}
 		if reasons {
-			cells = slices.Insert(cells, 5, terminal.Faint(plain.Line(r.Why, 60)))
+			cells = slices.Insert(cells, 5, terminal.Faint(plain.Line(explain.WhyOf(earshot.QueuedTurn{State: r.State, Why: r.Why}), 60)))
 		}
 		t.Row(cells...)
 	}
@@ -102,7 +105,7 @@ func stateStyle(s earshot.TurnState) string {
 		return terminal.Good(string(s))
 	case earshot.TurnFailed, earshot.TurnParked:
 		return terminal.Bad(string(s))
-	case earshot.TurnDropped:
+	case earshot.TurnDropped, earshot.TurnRefused:
 		return terminal.Faint(string(s))
 	}
 	return terminal.Mark(string(s))

@@ -137,7 +137,8 @@ func (s *discordService) takeFound(ctx context.Context, c earshot.Channel, f bac
 	if err != nil {
 		return err
 	}
-	_, err = s.events.Handle(ctx, bot.Event{Event: f.Event, Channel: c, Key: f.Key, Refused: refused})
+	f.Event.Refused = refused
+	_, err = s.events.Handle(ctx, bot.Event{Event: f.Event, Channel: c, Key: f.Key})
 	return err
 }
 

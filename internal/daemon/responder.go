@@ -76,7 +76,9 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 		Store: s.store, Platform: p, Identity: who,
 		Model: s.responder.model, Count: s.responder.counter, FileTokens: s.responder.fileTokens, Fault: s.responder.fault,
 		Policy: limitForSlack(c, o.Policy), Budget: c.Budget.Assemble(), Instructions: c.Agent.Instructions, MaxTokens: c.Limits.MaxTokens,
-		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each, PreviewWait: previewWait(c)},
+		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each, PreviewWait: previewWait(c),
+			BotTurns: c.Answer.BotTurns, BotWindow: time.Duration(c.Answer.BotMinutes) * time.Minute,
+			NoForms: !c.Answer.Forms, FormTurns: c.Answer.FormTurns, EditWindow: editWindow(c.Answer.EditMinutes)},
 		Limits: bot.Limits{
 			Fresh:    time.Duration(c.Answer.FreshMinutes) * time.Minute,
 			Post:     time.Duration(c.Answer.PostMinutes) * time.Minute,
@@ -87,7 +89,7 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 			Rounds:   c.Limits.Rounds,
 		},
 		Search: s.search, Files: newFiles(c, p), Zone: c.Context.Zone, Placeholder: kindOf(c).placeholder(c), NoAwayNotice: !c.Answer.AwayNotice,
-		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded, Trace: s.traces.hook(),
+		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded, Trace: s.traces.hook(), Refused: s.meters.Refusal,
 		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Jitter: o.Outside.fraction(), Now: o.Outside.now(),
 	})
 	s.caches.add(b.Clear)
@@ -101,6 +103,14 @@ func previewWait(c config.Config) time.Duration {
 		return 0
 	}
 	return time.Duration(c.Answer.PreviewWait * float64(time.Second))
+}
+
+// editWindow returns for how long after a message was posted an edit of it asks.
+func editWindow(minutes int) time.Duration {
+	if minutes == 0 {
+		return -1 // none does
+	}
+	return time.Duration(minutes) * time.Minute
 }
 
 // missedAge returns how old a question that was missed in a downtime may be so that the

@@ -102,7 +102,7 @@ func (r *Reader) WholeConversation(ctx context.Context, p access.Principal, id e
 
 // turnsIn reads the newest turns before one.
 func (r *Reader) turnsIn(ctx context.Context, w *WholeConversation, before earshot.TurnID) error {
-	q := earshot.TurnQuery{Agent: w.ID.Agent, Scope: &w.ID.Scope, Before: before, Limit: MaxTurns}
+	q := earshot.TurnQuery{Agent: w.ID.Agent, Scope: &w.ID.Scope, Before: before, Limit: MaxTurns, States: earshot.AskedStates()}
 	defer func() { slices.Reverse(w.Turns) }()
 	for range conversationLook / MaxTurns {
 		list, err := r.store.QueuedTurns(ctx, q)
@@ -328,7 +328,7 @@ func (r *Reader) Conversations(ctx context.Context, p access.Principal, at visib
 	if p.Fixed != nil {
 		return nil, 0, visible.ToolsOnly
 	}
-	q := earshot.TurnQuery{Agent: agent, Before: before, Limit: MaxTurns}
+	q := earshot.TurnQuery{Agent: agent, Before: before, Limit: MaxTurns, States: earshot.AskedStates()}
 	if at.Channel != "" {
 		c, err := r.To(p).Find(ctx, at)
 		if err != nil {

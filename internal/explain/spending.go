@@ -68,7 +68,7 @@ func (r *Reader) eachSpent(ctx context.Context, p access.Principal, q SpendingQu
 	if p.Fixed != nil {
 		return visible.ToolsOnly
 	}
-	of := earshot.TurnQuery{Limit: MaxTurns}
+	of := earshot.TurnQuery{Limit: MaxTurns, States: earshot.AskedStates()}
 	mine := r.To(p)
 	if q.Channel.Channel != "" {
 		c, err := mine.Find(ctx, q.Channel)

@@ -1188,7 +1188,7 @@ func outcome(d chatData, m chatMessage, prefix string) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-			} else if m.Turn.State == earshot.TurnDropped {
+			} else if m.Turn.State == earshot.TurnDropped || m.Turn.State == earshot.TurnRefused {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 100, "<p class=\"notice\">Not answered: ")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

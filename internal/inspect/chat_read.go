@@ -139,7 +139,7 @@ func (r *chatReader) line(m earshot.Message, t explain.Talk) chatMessage {
 	x.full = r.id("full") == m.ID || x.editing
 	x.here = r.id("at") == m.ID
 	if q, ok := t.Turns[m.ID]; ok {
-		x.Turn = &chatTurn{ID: q.ID, State: q.State, Why: q.Why, Link: turnLink(q.ID), Answer: q.Anchor != m.ID}
+		x.Turn = &chatTurn{ID: q.ID, State: q.State, Why: explain.WhyOf(q), Link: turnLink(q.ID), Answer: q.Anchor != m.ID}
 		if x.Turn.asks() && !q.State.Final() {
 			x.Turn.Draft = r.drafts[m.ID].Text
 		}

@@ -309,8 +309,8 @@ func TestAPersonChangesTheirOwnMessage(t *testing.T) {
 	}
 	w.post(t, "/chat/edit", of("as", "ada", "text", "two @earshot"), http.StatusOK)
 	m := w.read(t, "channel=ops&revisions="+string(id)).Messages[0]
-	if m.Edited == "" || len(m.Revisions) != 2 || m.Revisions[0].Text != "one" || m.Turn != nil {
-		t.Errorf("after an edit: %+v", m)
+	if m.Edited == "" || len(m.Revisions) != 2 || m.Revisions[0].Text != "one" || m.Turn == nil {
+		t.Errorf("after an edit that adds a mention, and so asks: %+v", m)
 	}
 	if body := w.post(t, "/chat/edit", of("as", "Eve", "text", "mine <b>now"), http.StatusForbidden); !strings.Contains(body, `role="alert"`) {
 		t.Errorf("Eve's edit: %s", body)

@@ -361,4 +361,5 @@ var stateMeans = map[earshot.TurnState]string{
 	earshot.TurnOpen: "wait for the bot", earshot.TurnClaimed: "a bot has taken them", earshot.TurnGenerating: "the model is asked",
 	earshot.TurnPosting: "the reply is on its way", earshot.TurnDone: "answered", earshot.TurnFailed: "the person was told that there is no answer",
 	earshot.TurnParked: "wait for an operator", earshot.TurnDropped: "not answered, each with its reason",
+	earshot.TurnRefused: "name the bot and are not to be answered, each with its reason",
 }

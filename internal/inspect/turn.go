@@ -172,7 +172,7 @@ func turnOf(t explain.Turn) *turnData {
 	q := t.Queued
 	at := q.Conversation.Scope
 	d := &turnData{
-		ID: q.ID, State: q.State, Why: plain.Clean(q.Why), Agent: q.Conversation.Agent, Platform: at.Platform, Workspace: at.Workspace, Channel: at.Channel,
+		ID: q.ID, State: q.State, Why: plain.Clean(explain.WhyOf(q)), Agent: q.Conversation.Agent, Platform: at.Platform, Workspace: at.Workspace, Channel: at.Channel,
 		ChannelName: cmp.Or(t.Channel.Name, string(at.Channel)), Conversation: q.Conversation.Name, Number: q.Number,
 		Opened: q.Opened.String(), Updated: q.Updated.String(), Took: t.Took().Microseconds(), Tries: q.Tries, Ends: q.Ends, Epoch: q.Epoch, Began: q.Began, Hash: q.Hash,
 		Question: questionOf(q.Anchor, t.Messages[q.Anchor]), Answer: []postData{}, Names: []namedData{},
@@ -218,7 +218,7 @@ func turnOutcome(q earshot.QueuedTurn) string {
 		return "not answered: it failed, and the person was told so"
 	case earshot.TurnParked:
 		return "waits for an operator: nobody can find out whether the answer arrived"
-	case earshot.TurnDropped:
+	case earshot.TurnDropped, earshot.TurnRefused:
 		return "not answered"
 	case earshot.TurnOpen:
 		return "waits for its turn"

@@ -109,7 +109,7 @@ func (v *visit) filterProblem(err error) (problem string, _ error) {
 func rowOf(r explain.TurnRow) turnRow {
 	q, u := r.Queued, r.Usage
 	row := turnRow{
-		ID: q.ID, State: q.State, Why: plain.Line(q.Why, 300), Link: turnLink(q.ID),
+		ID: q.ID, State: q.State, Why: plain.Line(explain.WhyOf(q), 300), Link: turnLink(q.ID),
 		Platform: r.Channel.Platform, Workspace: r.Channel.Workspace, Channel: r.Channel.ID, ChannelName: placeName(r.Channel),
 		Anchor: q.Anchor, Opened: q.Opened.String(), Took: r.Took().Microseconds(), Policy: r.Policy, Models: append([]string{}, r.Models...),
 		Tokens: u.Input + u.Output + u.CacheRead + u.CacheWrite, Cost: r.Cost, Priced: r.Priced,
@@ -205,6 +205,7 @@ func stateWords(s earshot.TurnState) string {
 		earshot.TurnFailed:     "no answer; the person was told",
 		earshot.TurnParked:     "nobody knows whether the answer arrived; an operator has to look",
 		earshot.TurnDropped:    "not answered, for the reason given",
+		earshot.TurnRefused:    "not to be answered, for the reason given",
 	}[s]
 }
 
@@ -217,7 +218,7 @@ func stateSymbol(s earshot.TurnState) string {
 		return "✕"
 	case earshot.TurnParked:
 		return "?"
-	case earshot.TurnDropped:
+	case earshot.TurnDropped, earshot.TurnRefused:
 		return "–"
 	}
 	return "…"

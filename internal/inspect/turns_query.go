@@ -25,6 +25,7 @@ var outcomes = []outcomeChoice{
 	{"failed", "failed", []earshot.TurnState{earshot.TurnFailed}},
 	{"parked", "parked", []earshot.TurnState{earshot.TurnParked}},
 	{"dropped", "dropped", []earshot.TurnState{earshot.TurnDropped}},
+	{"refused", "refused", []earshot.TurnState{earshot.TurnRefused}},
 }
 
 // statesOf returns the states of a choice.
@@ -37,7 +38,7 @@ func statesOf(outcome string) ([]earshot.TurnState, error) {
 	if s := earshot.TurnState(outcome); slices.Contains(earshot.TurnStates(), s) {
 		return []earshot.TurnState{s}, nil
 	}
-	return nil, invalidParam("outcome", "is none that turns have; done, failed, parked, dropped, unfinished and waiting are")
+	return nil, invalidParam("outcome", "is none that turns have; done, failed, parked, dropped, refused, unfinished and waiting are")
 }
 
 // turnFilter reads the filters of a list of turns.

@@ -349,7 +349,7 @@ func (s *Service) hasOtherTurn(ctx context.Context, d earshot.Draft) (bool, erro
 	if d.Again {
 		return false, nil
 	}
-	queued, err := s.store.QueuedTurns(ctx, earshot.TurnQuery{Agent: d.Conversation.Agent, Scope: &d.Conversation.Scope, Limit: queueLook})
+	queued, err := s.store.QueuedTurns(ctx, earshot.TurnQuery{Agent: d.Conversation.Agent, Scope: &d.Conversation.Scope, Limit: queueLook, States: earshot.AskedStates()})
 	return slices.ContainsFunc(queued, func(q earshot.QueuedTurn) bool { return q.Anchor == d.Anchor }), err
 }
 

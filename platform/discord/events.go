@@ -112,10 +112,10 @@ type dispatchMessage struct {
 	message earshot.Message
 	key     string // of our own post
 	suffix  string // of the delivery's id, where a dispatch is about several messages or passed on twice
-	refused string // see [bot.Event.Refused]
-	known   bool   // see [bot.Event.Known]
-	raw     bool   // the dispatch is kept with the message
-	more    bool   // further events of the dispatch follow, so its place is not reached yet
+	refused earshot.Refusal
+	known   bool // see [bot.Event.Known]
+	raw     bool // the dispatch is kept with the message
+	more    bool // further events of the dispatch follow, so its place is not reached yet
 }
 
 // pass hands an event to the bot, with the place from which the session continues.
@@ -125,9 +125,9 @@ func (p *Platform) pass(ctx context.Context, x *delivery, m dispatchMessage) err
 	}
 	e := bot.Event{
 		Event: earshot.Event{
-			Delivery: x.Delivery, Received: earshot.TimeOf(x.Received), Message: m.message,
+			Delivery: x.Delivery, Received: earshot.TimeOf(x.Received), Message: m.message, Refused: m.refused,
 		},
-		Channel: m.channel, Key: m.key, Refused: m.refused, Known: m.known,
+		Channel: m.channel, Key: m.key, Known: m.known,
 	}
 	if m.suffix != "" {
 		e.Delivery += "-" + m.suffix

@@ -13,10 +13,6 @@ import (
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 )
 
-// whyNotAllowed is why a person is not answered whom the lists of roles and users leave
-// out.
-const whyNotAllowed = "not-allowed"
-
 // allowed reports whether what is said in a place is stored: the place, the channel of
 // a thread or its category is on the list, or there is none. Direct messages are not
 // bound by it.
@@ -49,19 +45,19 @@ func (p *Platform) allowed(ctx context.Context, at place) (bool, error) {
 
 // notAllowed returns why an author is not answered, "" where nothing speaks against
 // it. Bots and webhooks have no roles.
-func (p *Platform) notAllowed(id earshot.AuthorID, roles []string) string {
+func (p *Platform) notAllowed(id earshot.AuthorID, roles []string) earshot.Refusal {
 	a := p.o.Allow
 	if len(a.Roles)+len(a.Users) == 0 || slices.Contains(a.Users, string(id)) ||
 		slices.ContainsFunc(roles, func(r string) bool { return slices.Contains(a.Roles, r) }) {
 		return ""
 	}
-	return whyNotAllowed
+	return earshot.RefusedAuthor
 }
 
 // Refused returns why the author of a message that was found in history is not
-// answered, for [bot.Event.Refused]; "" where nothing speaks against it. History does
+// answered, for [earshot.Event].Refused; "" where nothing speaks against it. History does
 // not show an author's roles: where they matter Discord is asked.
-func (p *Platform) Refused(ctx context.Context, c earshot.Channel, author earshot.AuthorID) (string, error) {
+func (p *Platform) Refused(ctx context.Context, c earshot.Channel, author earshot.AuthorID) (earshot.Refusal, error) {
 	why := p.notAllowed(author, nil)
 	guild := guildOf(c)
 	if why == "" || len(p.o.Allow.Roles) == 0 || guild == "" || isWebhook(author) {

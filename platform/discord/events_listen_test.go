@@ -255,7 +255,7 @@ func TestAllowLists(t *testing.T) {
 	}
 	for author, want := range map[string]string{x.mara: "not-allowed", x.sam: ""} {
 		got, err := x.p.Refused(t.Context(), earshot.Channel{Platform: earshot.Discord, Workspace: x.scope("").Workspace, ID: earshot.ChannelID(inside)}, earshot.AuthorID(author))
-		if err != nil || got != want {
+		if err != nil || string(got) != want {
 			t.Errorf("found in history: got %q, %v, want %q", got, err, want)
 		}
 	}

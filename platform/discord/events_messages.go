@@ -71,18 +71,20 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 			return err
 		}
 	}
-	// By an edit nobody asks anew, nor by a preview or a thread that was added. Nor is
-	// a thread's name a question.
-	e := dispatchMessage{channel: at.channel(), message: m, raw: true, known: x.Type == "MESSAGE_UPDATE" || d.Begun == m.ID}
+	// By a preview or a thread that was added nobody asks anew. Nor is a thread's name a
+	// question.
+	e := dispatchMessage{channel: at.channel(), message: m, raw: true, known: x.Type == "MESSAGE_UPDATE" && m.Edited == 0 || d.Begun == m.ID}
 	switch {
 	case p.identity.Is(m.Author.ID):
 		// Only we can change our posts, and replacing a placeholder by its answer is no
 		// edit.
 		e.key, e.message.Edited = d.Nonce, 0
 	case d.Webhook != "":
-		if e.refused, err = p.proxied(ctx, head.App, at, &e.message); err != nil {
+		repeats := false
+		if e.refused, repeats, err = p.proxied(ctx, head.App, at, &e.message); err != nil {
 			return err
 		}
+		e.known = e.known || repeats
 	default:
 		e.refused = p.notAllowed(m.Author.ID, d.Roles)
 	}

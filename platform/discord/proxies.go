@@ -26,7 +26,7 @@ import (
 //   - Once the original is deleted its turn is given up, and the webhook's message
 //     gets one, unless the original was answered already.
 
-// reposted is why the webhook's message opens no turn: the original has one.
+// reposted ends the delivery's id of an original's repost.
 const reposted = "reposted"
 
 // Bounds of what is taken for a repost.
@@ -82,43 +82,40 @@ func (w *withdrawals) of(s earshot.Scope, thread earshot.MessageID) []earshot.Me
 	return out
 }
 
-// proxied decides about a webhook's message: whether a person speaks in it, and why it
-// opens no turn. A person's message takes over from its original to what it replied
+// proxied decides about a webhook's message: whether a person speaks in it, why it
+// opens no turn if it asks, and whether it repeats a message that has its turn. A person's message takes over from its original to what it replied
 // and that it mentioned the bot, which a webhook cannot do.
-func (p *Platform) proxied(ctx context.Context, app string, at place, m *earshot.Message) (refused string, err error) {
+func (p *Platform) proxied(ctx context.Context, app string, at place, m *earshot.Message) (refused earshot.Refusal, repeats bool, err error) {
 	if app == "" {
-		return p.notAllowed(m.Author.ID, nil), nil // a person made the webhook, for a program
+		return p.notAllowed(m.Author.ID, nil), false, nil // a person made the webhook, for a program
 	}
 	known := m.Author.Kind == earshot.Human
 	original, gone, err := p.original(ctx, at, m)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	if original.ID == "" && !known {
-		return p.notAllowed(m.Author.ID, nil), nil
+		return p.notAllowed(m.Author.ID, nil), false, nil
 	}
 	m.Author.Kind = earshot.Human
 	if err := p.directory.meet(ctx, at.Guild, m.Author); err != nil {
-		return "", err
+		return "", false, err
 	}
 	if original.ID == "" {
-		return p.notAllowed(m.Author.ID, nil), nil
+		return p.notAllowed(m.Author.ID, nil), false, nil
 	}
 	inheritFacts(p.identity, m, &original)
 	turn, some, err := p.turnOf(ctx, at.channel().Scope(), original.ID)
 	switch {
 	case err != nil:
-		return "", err
+		return "", false, err
 	case !some:
-		return p.notAllowed(original.Author.ID, nil), nil
+		return p.notAllowed(original.Author.ID, nil), false, nil
 	case !gone:
-		return reposted, nil
+		return "", true, nil
 	}
 	answered, err := p.settled(ctx, at.channel().Scope(), original.ID, turn)
-	if err != nil || answered {
-		return reposted, err
-	}
-	return "", nil
+	return "", answered, err
 }
 
 // inheritFacts gives a repost what it cannot have: a webhook does not reply.
@@ -198,7 +195,7 @@ func (p *Platform) withdrawn(ctx context.Context, x *delivery, at place, id ears
 	}
 	e := dispatchMessage{channel: at.channel(), message: repost, suffix: reposted}
 	if !some || answered {
-		e.refused = reposted
+		e.known = true
 	}
 	if err := p.pass(ctx, x, e); err != nil {
 		return err
@@ -278,7 +275,7 @@ func (p *Platform) turnOf(ctx context.Context, s earshot.Scope, anchor earshot.M
 		return q, false, fmt.Errorf("the turn of message %s: %w", anchor, err)
 	}
 	for _, q := range list {
-		if q.Anchor == anchor {
+		if q.Anchor == anchor && q.State != earshot.TurnRefused {
 			return q, true, nil
 		}
 	}

@@ -1,6 +1,6 @@
 // Package address decides whether the agent answers a message.
 //
-//	why, answer, err := address.Rules{…}.Decide(ctx, channel, message, false, conversation)
+//	verdict, err := address.Rules{…}.Decide(ctx, channel, address.Question{Message: m}, conversation)
 //
 // [Rules.Decide] holds the rules for every message, bots.go the bound on
 // conversations between bots, owner.go who answers in a thread without being
@@ -10,6 +10,7 @@ package address
 import (
 	"context"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/earshot-ai/earshot"
@@ -29,7 +30,6 @@ const (
 	Self         = "self"
 	System       = "system"
 	FromBot      = "bot"
-	BotsBounded  = "bots-bounded"
 	Edit         = "edit"
 	Deletion     = "deletion"
 	Silence      = "silence"
@@ -56,64 +56,119 @@ type Rules struct {
 	Roots        bool
 	OwnedThreads bool
 	Bots         bool
-	BotTurns     int
+	BotTurns     int           // of other bots, within BotWindow
+	BotWindow    time.Duration // see tooMany
+	NoForms      bool
+	FormTurns    int           // of one form, within BotWindow
+	EditWindow   time.Duration // for how long after it was posted an edit of a message asks
 }
 
-// Decide reports whether m, which is not the agent's own, opens a turn in the
-// conversation id, and in a word why or why not. past says that m was found in
-// the history: it may have been edited since it was posted.
-func (r Rules) Decide(ctx context.Context, c earshot.Channel, m *earshot.Message, past bool, id earshot.ConversationID) (why string, answer bool, err error) {
+// A Question is a message that may be one, with what its event says of it.
+type Question struct {
+	*earshot.Message
+	Past bool // it was found in the history: it may have been edited since it was posted
+	Form bool // a form posted it, which a person filled in
+}
+
+// A Verdict says whether a message opens a turn.
+type Verdict struct {
+	Why     string // in a word: why it does, or why not
+	Answer  bool
+	Anew    bool            // it is an edit that asks
+	Refused earshot.Refusal // it names the agent and opens none: why
+}
+
+func refuse(why earshot.Refusal) Verdict { return Verdict{Why: string(why), Refused: why} }
+
+// Decide decides about a message that is not the agent's own. It would open a turn in
+// the conversation id.
+func (r Rules) Decide(ctx context.Context, c earshot.Channel, m Question, id earshot.ConversationID) (v Verdict, err error) {
 	fromBot := m.Author.Kind == earshot.Bot
 	if fromBot && !m.Deleted {
-		if err := r.passOn(ctx, id, m); err != nil {
-			return "", false, err
+		if err := r.passOn(ctx, id, m.Message); err != nil {
+			return v, err
 		}
 	}
-	if why, answer = r.byMessage(c, m, past); why == "" {
-		why, answer, err = r.byOwner(ctx, c, m, id)
+	anew := false
+	if m.Edited != 0 && !m.Past && !m.Deleted {
+		if v, anew, err = r.byEdit(ctx, c, m.Message); err != nil || !anew {
+			return v, err
+		}
 	}
-	if err != nil || !answer || !fromBot {
-		return why, answer, err
+	if v = r.byMessage(c, m); v.Why == "" {
+		v.Why, v.Answer, err = r.byOwner(ctx, c, m.Message, id)
 	}
-	if many, err := r.tooManyBots(ctx, id, m); err != nil || many {
-		return BotsBounded, false, err
+	v.Anew = anew && v.Answer
+	if err != nil || !v.Answer || !fromBot {
+		return v, err
 	}
-	return why, true, nil
+	if many, err := r.tooMany(ctx, id, m); err != nil || many {
+		if m.Form {
+			return refuse(earshot.RefusedForms), err
+		}
+		return refuse(earshot.RefusedBots), err
+	}
+	return v, nil
 }
 
-// byMessage decides by the message and the settings. why is "" when the decision
+// byEdit decides about an edit: it asks if it adds a mention, soon enough. A message
+// that was never heard as it was first said may have had it from the beginning: then
+// nothing is said of a late edit.
+func (r Rules) byEdit(ctx context.Context, c earshot.Channel, m *earshot.Message) (v Verdict, asks bool, err error) {
+	v = Verdict{Why: Edit}
+	if !r.Self.CalledIn(m) {
+		return v, false, nil
+	}
+	before, err := r.Store.ByID(ctx, c.Scope(), m.ID)
+	if err != nil || len(before) > 0 && (before[0].Deleted || r.Self.CalledIn(&before[0])) {
+		return v, false, err
+	}
+	if r.Now-m.Time <= earshot.Time(r.EditWindow/time.Microsecond) {
+		return v, true, nil
+	}
+	if len(before) > 0 {
+		v = refuse(earshot.RefusedLate)
+	}
+	return v, false, nil
+}
+
+// byMessage decides by the message and the settings. Why is "" when the decision
 // depends on who owns the thread.
-func (r Rules) byMessage(c earshot.Channel, m *earshot.Message, past bool) (why string, answer bool) {
-	mentioned := r.Self.CalledIn(m)
+func (r Rules) byMessage(c earshot.Channel, m Question) Verdict {
+	mentioned := r.Self.CalledIn(m.Message)
 	fromBot := m.Author.Kind == earshot.Bot
 	reply := m.Root() != "" || m.ReplyTo != ""
+	not := func(why string) Verdict { return Verdict{Why: why} }
+	yes := func(why string) Verdict { return Verdict{Why: why, Answer: true} }
 	switch {
 	case m.Deleted:
-		return Deletion, false
-	case m.Edited != 0 && !past:
-		return Edit, false
+		return not(Deletion)
 	case m.Author.Kind == earshot.System:
-		return System, false
-	case fromBot && (!mentioned || !r.Bots):
-		return FromBot, false
-	case fromBot && OnlyMention(r.Self, m):
-		return Silence, false
+		return not(System)
+	case fromBot && !mentioned:
+		return not(FromBot)
+	case m.Form && r.NoForms:
+		return refuse(earshot.RefusedForm)
+	case fromBot && !m.Form && !r.Bots:
+		return refuse(earshot.RefusedBot)
+	case fromBot && OnlyMention(r.Self, m.Message):
+		return refuse(earshot.RefusedSilence)
 	case mentioned:
-		return Mention, true
-	case c.Kind == earshot.KindDM && isInvisible(m):
-		return Silence, false
+		return yes(Mention)
+	case c.Kind == earshot.KindDM && isInvisible(m.Message):
+		return not(Silence)
 	case c.Kind == earshot.KindDM:
-		return Direct, true
-	case isInvisible(m):
-		return NotAddressed, false
+		return yes(Direct)
+	case isInvisible(m.Message):
+		return not(NotAddressed)
 	case r.Roots && !reply:
-		return Root, true
+		return yes(Root)
 	case !r.OwnedThreads || !reply:
-		return NotAddressed, false
+		return not(NotAddressed)
 	case len(m.Called()) > 0:
-		return OtherNamed, false
+		return not(OtherNamed)
 	}
-	return "", false
+	return Verdict{}
 }
 
 // byOwner decides by who owns the conversation. A reply by reference to somebody else

@@ -19,9 +19,11 @@ func TestDecide(t *testing.T) {
 		message earshot.Message
 		kind    earshot.ChannelKind
 		past    bool
+		form    bool
 		rules   address.Rules
 		why     string
 		answer  bool
+		refused earshot.Refusal
 	}{
 		{name: "a mention", message: earshot.Message{Author: human, Text: "<@U0BOT> hi"}, why: address.Mention, answer: true},
 		{name: "a reply that pings its author", message: earshot.Message{Author: human, Text: "why?", ReplyTo: "m0", Mentions: []earshot.AuthorID{"U0BOT"}}, why: address.Mention, answer: true},
@@ -35,11 +37,14 @@ func TestDecide(t *testing.T) {
 		{name: "a mention in code only", message: earshot.Message{Author: human, Text: "try `<@U0BOT> hi`"}, why: address.NotAddressed},
 		{name: "a direct message", message: earshot.Message{Author: human, Text: "hi"}, kind: earshot.KindDM, why: address.Direct, answer: true},
 		{name: "a direct message that shows nothing", message: earshot.Message{Author: human, Text: " \u200b"}, kind: earshot.KindDM, why: address.Silence},
-		{name: "an edit", message: earshot.Message{Author: human, Text: "<@U0BOT> hi", Edited: 1}, why: address.Edit},
+		{name: "an edit", message: earshot.Message{Author: human, Text: "hi", Edited: 1}, why: address.Edit},
 		{name: "an edited message of the history", message: earshot.Message{Author: human, Text: "<@U0BOT> hi", Edited: 1}, past: true, why: address.Mention, answer: true},
 		{name: "a deletion", message: earshot.Message{Author: human, Deleted: true}, why: address.Deletion},
-		{name: "a bot that may not ask", message: earshot.Message{Author: bot, Text: "<@U0BOT> hi"}, why: address.FromBot},
-		{name: "a bot that says nothing", message: earshot.Message{Author: bot, Text: "<@U0BOT>"}, rules: address.Rules{Bots: true}, why: address.Silence},
+		{name: "a bot that may not ask", message: earshot.Message{Author: bot, Text: "<@U0BOT> hi"}, why: address.FromBot, refused: earshot.RefusedBot},
+		{name: "a bot that says something to nobody", message: earshot.Message{Author: bot, Text: "hi"}, why: address.FromBot},
+		{name: "a form where forms are not answered", message: earshot.Message{Author: bot, Text: "<@U0BOT> hi"}, form: true, rules: address.Rules{NoForms: true, Bots: true}, why: "form", refused: earshot.RefusedForm},
+		{name: "a form that names nobody", message: earshot.Message{Author: bot, Text: "hi"}, form: true, why: address.FromBot},
+		{name: "a bot that says nothing", message: earshot.Message{Author: bot, Text: "<@U0BOT>"}, rules: address.Rules{Bots: true}, why: address.Silence, refused: earshot.RefusedSilence},
 		{name: "a root", message: earshot.Message{Author: human, Text: "hi"}, rules: address.Rules{Roots: true}, why: address.Root, answer: true},
 		{name: "a reply", message: earshot.Message{Author: human, Text: "hi", Thread: "m0"}, rules: address.Rules{Roots: true}, why: address.NotAddressed},
 		{name: "a reply to somebody else", message: earshot.Message{Author: human, Text: "<@U2> hi", Thread: "m0"}, rules: address.Rules{OwnedThreads: true}, why: address.OtherNamed},
@@ -48,9 +53,9 @@ func TestDecide(t *testing.T) {
 			t.Parallel()
 			c.rules.Self = self
 			c.message.ID = "m1"
-			why, answer, err := c.rules.Decide(t.Context(), earshot.Channel{Kind: c.kind}, &c.message, c.past, earshot.ConversationID{})
-			if err != nil || why != c.why || answer != c.answer {
-				t.Errorf("got %q, %v, %v, want %q, %v", why, answer, err, c.why, c.answer)
+			v, err := c.rules.Decide(t.Context(), earshot.Channel{Kind: c.kind}, address.Question{Message: &c.message, Past: c.past, Form: c.form}, earshot.ConversationID{})
+			if err != nil || v.Why != c.why || v.Answer != c.answer || v.Refused != c.refused {
+				t.Errorf("got %+v, %v, want %q, %v, refused %q", v, err, c.why, c.answer, c.refused)
 			}
 		})
 	}

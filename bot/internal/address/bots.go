@@ -9,17 +9,15 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// Turns that bots asked for are counted over botWindow, among the channel's
-// newest maxCounted turns.
-const (
-	botWindow  = earshot.Time(10 * time.Minute / time.Microsecond)
-	maxCounted = 500
-)
+// maxCounted is among how many of the channel's newest turns those that bots asked for
+// are counted.
+const maxCounted = 500
 
-// tooManyBots reports whether bots already had [Rules.BotTurns] turns: any bots
+// tooMany reports whether bots already had [Rules.BotTurns] turns: any bots
 // in this conversation, or the author of m in the whole channel, since a bot that
-// starts thread after thread loops as well.
-func (r Rules) tooManyBots(ctx context.Context, id earshot.ConversationID, m *earshot.Message) (bool, error) {
+// starts thread after thread loops as well. A form has [Rules.FormTurns] of its own in
+// the channel, and goes by its name: Slack gives one workflow several ids.
+func (r Rules) tooMany(ctx context.Context, id earshot.ConversationID, m Question) (bool, error) {
 	conversations, err := r.recentAnchors(ctx, id.Scope)
 	if err != nil {
 		return false, err
@@ -30,19 +28,28 @@ func (r Rules) tooManyBots(ctx context.Context, id earshot.ConversationID, m *ea
 	}
 	turns := 0
 	for _, a := range list {
-		if a.ID != m.ID && a.Author.Kind == earshot.Bot && (conversations[a.ID] == id || a.Author.ID == m.Author.ID) {
+		same := a.Author.ID == m.Author.ID
+		if m.Form {
+			same = same || a.Author.Name == m.Author.Name
+		} else {
+			same = same || conversations[a.ID] == id
+		}
+		if a.ID != m.ID && a.Author.Kind == earshot.Bot && same {
 			turns++
 		}
+	}
+	if m.Form {
+		return turns >= r.FormTurns, nil
 	}
 	return turns >= r.BotTurns, nil
 }
 
 // recentAnchors returns what the agent's turns in a channel answered within
-// botWindow, with the conversation of each.
+// [Rules.BotWindow], with the conversation of each.
 func (r Rules) recentAnchors(ctx context.Context, s earshot.Scope) (map[earshot.MessageID]earshot.ConversationID, error) {
-	from := r.Now - botWindow
+	from := r.Now - earshot.Time(r.BotWindow/time.Microsecond)
 	anchors := map[earshot.MessageID]earshot.ConversationID{}
-	q := earshot.TurnQuery{Agent: r.Agent, Scope: &s, Limit: 100}
+	q := earshot.TurnQuery{Agent: r.Agent, Scope: &s, Limit: 100, States: earshot.AskedStates()}
 	for len(anchors) < maxCounted {
 		list, err := r.Store.QueuedTurns(ctx, q)
 		if err != nil {

@@ -115,6 +115,8 @@ func (c Config) checkNumbers(bad problemReport) {
 		value, low, top int
 	}{
 		{"budget.tokens", c.Budget.Tokens, 1, 10_000_000}, {"budget.session", c.Budget.Session, 0, 10_000_000}, {"budget.limit", c.Budget.Limit, 1, 10_000_000},
+		{"answer.bot_turns", c.Answer.BotTurns, 1, 1000}, {"answer.bot_minutes", c.Answer.BotMinutes, 1, 60 * 24},
+		{"answer.form_turns", c.Answer.FormTurns, 1, 1000}, {"answer.edit_minutes", c.Answer.EditMinutes, 0, 60 * 24},
 		{"answer.fresh_minutes", c.Answer.FreshMinutes, 1, 60 * 24 * 30},
 		{"answer.post_minutes", c.Answer.PostMinutes, 1, 60 * 24}, {"answer.parallel", c.Answer.Parallel, 1, 10_000},
 		{"limits.rounds", c.Limits.Rounds, 1, 100}, {"limits.seconds", c.Limits.Seconds, 1, 3600},

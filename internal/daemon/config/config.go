@@ -89,6 +89,12 @@ type Answer struct {
 	AutoAnswer   bool    `yaml:"auto_answer" env:"EARSHOT_AUTO_ANSWER" doc:"answer every message that begins a thread, mentioned or not."`
 	OwnedThreads bool    `yaml:"owned_threads" env:"EARSHOT_OWNED_THREADS" doc:"answer replies without a mention in threads in which the bot has answered within the last 24 hours; there the model may stay silent."`
 	Bots         bool    `yaml:"bots" env:"EARSHOT_ANSWER_BOTS" doc:"answer other bots that mention it too, a limited number of times."`
+	BotTurns     int     `yaml:"bot_turns" env:"EARSHOT_BOT_TURNS" doc:"how many turns other bots may have within answer.bot_minutes in one conversation, and one bot in one channel."`
+	BotMinutes   int     `yaml:"bot_minutes" env:"EARSHOT_BOT_MINUTES" doc:"over how many minutes answer.bot_turns and answer.form_turns count."`
+	Forms        bool    `yaml:"forms" env:"EARSHOT_ANSWER_FORMS" doc:"answer a workflow's form that mentions it as if a person had asked, on Slack: what Workflow Builder or a webhook posts."`
+	FormTurns    int     `yaml:"form_turns" env:"EARSHOT_FORM_TURNS" doc:"how many turns one form may have within answer.bot_minutes in one channel."`
+	Groups       bool    `yaml:"groups" env:"EARSHOT_ANSWER_GROUPS" doc:"answer a mention of a user group that the bot is in (Slack), or of a role that it has (Discord), as a mention of the bot."`
+	EditMinutes  int     `yaml:"edit_minutes" env:"EARSHOT_EDIT_MINUTES" doc:"for how many minutes after a message was posted an edit that adds a mention of the bot asks it, once. 0: no edit asks."`
 	Each         bool    `yaml:"each" env:"EARSHOT_ANSWER_EACH" doc:"answer each of several messages that arrive while a turn runs. Otherwise the last one is answered, and the model reads the others with it."`
 	FreshMinutes int     `yaml:"fresh_minutes" env:"EARSHOT_FRESH_MINUTES" doc:"how old a message may be, in minutes, to be answered after a downtime; older ones are stored and not answered."`
 	AwayNotice   bool    `yaml:"away_notice" env:"EARSHOT_AWAY_NOTICE" doc:"tell a person whose question of the last 24 hours was too old to be answered, at most once an hour and channel: on Slack in a line that only they see, on Discord by an emoji at the question."`
@@ -220,7 +226,7 @@ func Default() Config {
 		Counter:   CounterAuto,
 		Budget:    Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Context:   Context{Zone: "UTC"},
-		Answer:    Answer{FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, Parallel: 64},
+		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, Parallel: 64},
 		Limits:    Limits{Rounds: 8, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3},
 		Search:    Search{MemoryMB: 256},
 		Lease:     Lease{Seconds: 7},

@@ -51,8 +51,9 @@ type Sources struct {
 }
 
 // outcomes are the states in which turns end. They are counted as turns end, so
-// that a scrape costs the same however many there have been.
-var outcomes = slices.DeleteFunc(earshot.TurnStates(), func(s earshot.TurnState) bool { return !s.Final() })
+// that a scrape costs the same however many there have been. Refusals are counted by
+// their reasons.
+var outcomes = slices.DeleteFunc(earshot.TurnStates(), func(s earshot.TurnState) bool { return !s.Final() || s == earshot.TurnRefused })
 
 // waiting are the states in which turns wait for a replica, or when parked for
 // an operator. Each scrape asks the store how many there are.
@@ -73,6 +74,7 @@ type Metrics struct {
 	missed   prometheus.Counter
 	acks     prometheus.Histogram
 	refused  prometheus.Counter
+	refusals *prometheus.CounterVec
 	encoded  prometheus.Counter
 	asked    *prometheus.CounterVec
 	answered *prometheus.HistogramVec
@@ -114,9 +116,10 @@ func New(version string) *Metrics {
 			Name: "earshot_acknowledgement_seconds", Help: "From an event's arrival to its acknowledgement, when it is stored.",
 			Buckets: append(slices.Clip(soon), 2, 3, 5, 10),
 		}),
-		refused: made.NewCounter(prometheus.CounterOpts{Name: "earshot_events_refused_total", Help: "Deliveries of events that were not acknowledged, because they could not be stored; the platform sends them again."}),
-		encoded: made.NewCounter(prometheus.CounterOpts{Name: "earshot_embeddings_failed_total", Help: "How often search by meaning went wrong: the encoder failed or was too slow, and search went by words for a while."}),
-		asked:   counter("earshot_model_calls_total", "Calls of the models that answer, repeats included, by result: ok, limited or failed.", "provider", "model", "result"),
+		refused:  made.NewCounter(prometheus.CounterOpts{Name: "earshot_events_refused_total", Help: "Deliveries of events that were not acknowledged, because they could not be stored; the platform sends them again."}),
+		refusals: counter("earshot_refused_total", "Messages that name the bot and are not to be answered, by reason.", "reason"),
+		encoded:  made.NewCounter(prometheus.CounterOpts{Name: "earshot_embeddings_failed_total", Help: "How often search by meaning went wrong: the encoder failed or was too slow, and search went by words for a while."}),
+		asked:    counter("earshot_model_calls_total", "Calls of the models that answer, repeats included, by result: ok, limited or failed.", "provider", "model", "result"),
 		answered: made.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "earshot_model_call_seconds", Help: "How long these calls took, those that failed included.",
 			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 20, 40, 60, 120},
@@ -126,6 +129,9 @@ func New(version string) *Metrics {
 			Name: "earshot_request_seconds", Help: "How long these requests took, by route, streams left out.",
 			Buckets: append(slices.Clip(soon), 2.5, 5, 10),
 		}, []string{"route"}),
+	}
+	for _, why := range earshot.Refusals() {
+		m.refusals.WithLabelValues(string(why))
 	}
 	for _, o := range outcomes {
 		m.turns.WithLabelValues(string(o))
@@ -214,6 +220,9 @@ func (m *Metrics) NotEncoded() { m.encoded.Inc() }
 
 // Refused counts a delivery of an event that was not acknowledged.
 func (m *Metrics) Refused() { m.refused.Inc() }
+
+// Refusal counts a message that names the bot and is not to be answered.
+func (m *Metrics) Refusal(why earshot.Refusal) { m.refusals.WithLabelValues(string(why)).Inc() }
 
 // Request counts a request to the API and the time that it took. The route is a
 // pattern, such as POST /v1/context, or "" where the request got to none; stream says

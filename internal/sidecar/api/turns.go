@@ -35,7 +35,7 @@ func (s *server) addTurns(a huma.API) {
 // A ListedTurn is a turn in a list.
 type ListedTurn struct {
 	ID           earshot.TurnID    `json:"id"`
-	State        string            `json:"state" doc:"open, claimed, generating, posting, done, failed, parked or dropped; of a turn that was opened by a caller open, expired or aborted until it is committed"`
+	State        string            `json:"state" doc:"open, claimed, generating, posting, done, failed, parked, dropped or refused; of a turn that was opened by a caller open, expired or aborted until it is committed"`
 	Why          string            `json:"why,omitempty" doc:"the cause of the state"`
 	Agent        string            `json:"agent"`
 	Channel      *contract.Channel `json:"channel"`
@@ -102,7 +102,7 @@ type listTurnsInput struct {
 	Workspace string   `query:"workspace" maxLength:"512" doc:"where several have a channel with this id"`
 	Platform  string   `query:"platform" maxLength:"64" doc:"where several have a channel with this id"`
 	Agent     string   `query:"agent" maxLength:"512"`
-	State     []string `query:"state" enum:"open,claimed,generating,posting,done,failed,parked,dropped" maxItems:"8" doc:"one or several, with commas between them"`
+	State     []string `query:"state" enum:"open,claimed,generating,posting,done,failed,parked,dropped,refused" maxItems:"9" doc:"one or several, with commas between them"`
 	Cursor    string   `query:"cursor" maxLength:"64" doc:"from the page before"`
 	Limit     int      `query:"limit" minimum:"1" maximum:"200" default:"50"`
 }
