@@ -71,6 +71,23 @@ func (m *Message) Called() []AuthorID {
 	return ids
 }
 
+// CalledGroups returns the ids of Slack's user groups and of Discord's roles that are
+// mentioned in m's text outside of code and addresses.
+func (m *Message) CalledGroups() []string {
+	if !strings.Contains(m.Text, "<!subteam^") && !strings.Contains(m.Text, "<@&") {
+		return nil
+	}
+	text := m.Text
+	for _, r := range []*regexp.Regexp{fencedCode, inlineCode, address} {
+		text = r.ReplaceAllString(text, " ")
+	}
+	var ids []string
+	for _, found := range group.FindAllStringSubmatch(text, -1) {
+		ids = append(ids, found[1])
+	}
+	return ids
+}
+
 // WithoutMentions returns text with each mention of the agent replaced by a
 // space. Mentions of others stay.
 func (x Identity) WithoutMentions(text string) string {
@@ -88,6 +105,7 @@ func (x Identity) WithoutMentions(text string) string {
 // A mention in the stored form, and what a mention does not count in.
 var (
 	mention    = regexp.MustCompile(`<@[!&]?([A-Za-z0-9_.-]+)(?:\|[^<>\n]*)?>`)
+	group      = regexp.MustCompile(`<(?:!subteam\^|@&)([A-Za-z0-9]+)(?:\|[^<>\n]*)?>`)
 	fencedCode = regexp.MustCompile("(?s)```.*?(?:```|$)")
 	inlineCode = regexp.MustCompile("`[^`\n]+`")
 	address    = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s<]*(?:<@[^\s>]*>?)?[^\s<]*`)

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -37,6 +38,12 @@ type order struct {
 var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 	"say": func(s *Slack, _ *http.Request, o order) (any, error) {
 		return postedAnswer(s.say(PostedMessage{Channel: o.Channel, User: o.User, Text: o.Text, Thread: o.Thread, Broadcast: o.Broadcast}))
+	},
+	"form": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return postedAnswer(s.form(o.Channel, o.Name, o.Text))
+	},
+	"group": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return object{"group": s.AddGroup(UserGroup{Handle: o.Name, Users: []string{cmp.Or(o.User, s.o.App.UserID)}})}, nil
 	},
 	"upload": func(s *Slack, _ *http.Request, o order) (any, error) {
 		data := o.Base64

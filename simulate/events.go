@@ -26,6 +26,7 @@ func (s *Slack) tellNew(c *channel, m *message) {
 		mention["type"] = "app_mention"
 		delete(mention, "channel_type")
 		delete(mention, "subtype")
+		delete(mention, "workflow_id") // github.com/slackapi/java-slack-sdk/issues/1529
 		events = append(events, mention)
 	}
 	if s.rng.IntN(2) == 1 {

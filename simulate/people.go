@@ -20,8 +20,9 @@ type PostedMessage struct {
 	Files       []string // ids of AddFile: a file_share
 	Blocks      []any    // nil makes those of a person
 	Attachments []any
-	Username    string    // another name for a bot's post
-	ClientID    string    // client_msg_id; "" makes one for a person
+	Username    string // another name for a bot's post
+	ClientID    string // client_msg_id; "" makes one for a person
+	workflow    bool
 	Mute        bool      // the app gets no event, as for what was said before it was installed
 	At          time.Time // when it was said; zero is now. Later messages of the channel are later all the same.
 }
@@ -29,6 +30,18 @@ type PostedMessage struct {
 // Say posts a message at the top level of a channel, and returns its ts.
 func (s *Slack) Say(channel, user, text string) string {
 	return s.Post(PostedMessage{Channel: channel, User: user, Text: text})
+}
+
+// Form has a workflow post what a person filled into its form, as Workflow Builder does:
+// without a user, under the workflow's name. It returns the message's ts.
+func (s *Slack) Form(channel, workflow, text string) string {
+	ts, err := s.form(channel, workflow, text)
+	check(err)
+	return ts
+}
+
+func (s *Slack) form(channel, workflow, text string) (string, error) {
+	return s.say(PostedMessage{Channel: channel, User: s.AddBot(Bot{Name: workflow}), Text: text, Blocks: richText(text), workflow: true})
 }
 
 // Reply posts a reply in the thread of root, and returns its ts.
@@ -95,6 +108,9 @@ func (s *Slack) sign(m *message, d PostedMessage) error {
 	if b := s.bot(d.User); b != nil {
 		m.body["subtype"], m.body["bot_id"], m.body["app_id"] = "bot_message", b.ID, b.AppID
 		m.body["username"] = cmp.Or(d.Username, b.Name)
+		if d.workflow {
+			m.body["workflow_id"] = "Wf" + b.ID[1:]
+		}
 		if d.Blocks == nil {
 			delete(m.body, "blocks")
 		}

@@ -144,10 +144,12 @@ func (p *Platform) message(ctx context.Context, x delivery) error {
 		return fmt.Errorf("message %s: %w", d.Message.ID, err)
 	}
 	d.Message.AsOf = earshot.ListsAt(x.Event.Time)
+	refused := p.byGroup(soon, &d.Message)
 	_, err = x.handle(ctx, bot.Event{
 		Event: earshot.Event{
 			Delivery: x.ID, Client: d.ClientID, Raw: withoutToken(x.raw, x.Token),
 			Received: earshot.TimeOf(p.o.Now()), Message: p.rooted(channel, d.Message),
+			Form: d.Form, Refused: refused,
 		},
 		Channel: channel, Key: key,
 	})
@@ -155,6 +157,28 @@ func (p *Platform) message(ctx context.Context, x delivery) error {
 		return fmt.Errorf("message %s: %w", d.Message.ID, err)
 	}
 	return nil
+}
+
+// byGroup makes a mention of the bot of the mention of a user group that has it as a
+// member, unless the message names it anyway. Otherwise it says why the message is not
+// answered, where that may be because of a group.
+func (p *Platform) byGroup(ctx context.Context, m *earshot.Message) earshot.Refusal {
+	ids := m.CalledGroups()
+	if len(ids) == 0 || m.Deleted || p.identity.CalledIn(m) {
+		return ""
+	}
+	switch in, known := p.names.inGroup(ctx, ids); {
+	case in && p.o.NoGroups:
+		return earshot.RefusedGroup
+	case in:
+		m.Mentions = append(m.Mentions, p.identity.ID)
+	case !known && !p.o.NoGroups:
+		p.warnGroups.Do(func() {
+			p.o.Log.Warn("who is in a user group cannot be read, so its mentions are not answered; does the app have the scope usergroups:read?")
+		})
+		return earshot.RefusedGroupUnknown
+	}
+	return ""
 }
 
 // replied records the number and time of replies that a notice shows of a stored

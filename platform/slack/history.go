@@ -108,7 +108,8 @@ func (p *Platform) page(ctx context.Context, method string, c earshot.Channel, a
 	for _, m := range answer.Messages {
 		d, err := p.names.read(m, &missingIDs{})
 		p.unedited(&d)
-		f := backfill.HistoryMessage{Event: earshot.Event{Client: d.ClientID, Raw: m, Message: p.rooted(c, d.Message)}, Key: d.Key, Whole: d.Whole}
+		refused := p.byGroup(ctx, &d.Message)
+		f := backfill.HistoryMessage{Event: earshot.Event{Client: d.ClientID, Raw: m, Message: p.rooted(c, d.Message), Form: d.Form, Refused: refused}, Key: d.Key, Whole: d.Whole}
 		if err != nil || d.Kind == slackmsg.Ignored {
 			p.o.Log.Debug("a message of history is not kept", "channel", c.ID, "reason", d.Reason, "err", err)
 			f = backfill.HistoryMessage{Unread: true}

@@ -119,10 +119,10 @@ func (p *Platform) userChanged(ctx context.Context, x delivery) error {
 	return p.names.changed(ctx, a, x.Event.Bot)
 }
 
-// groupChanged takes over a user group's name.
+// groupChanged takes over a user group's name and members.
 func (p *Platform) groupChanged(_ context.Context, x delivery) error {
 	if x.Event.Group != "" && x.Event.Handle != "" {
-		p.names.putGroup(x.Event.Group, x.Event.Handle)
+		p.names.putGroup(x.Event.Group, x.Event.Handle, x.Event.Users)
 	}
 	return nil
 }

@@ -45,6 +45,7 @@ type nameResolver struct {
 	bots     map[earshot.AuthorID]earshot.AuthorID // a bot id's user
 	channels map[earshot.ChannelID]cachedValue[earshot.Channel]
 	groups   map[string]string // handles by id
+	ours     map[string]bool   // of groups whose members are known, whether the bot is one
 	groupsAt time.Time         // until when they are current
 }
 
@@ -58,7 +59,7 @@ type cachedValue[T any] struct {
 func newNames(p *Platform) *nameResolver {
 	return &nameResolver{
 		p: p, users: map[earshot.AuthorID]cachedValue[earshot.Author]{}, bots: map[earshot.AuthorID]earshot.AuthorID{},
-		channels: map[earshot.ChannelID]cachedValue[earshot.Channel]{}, groups: map[string]string{},
+		channels: map[earshot.ChannelID]cachedValue[earshot.Channel]{}, groups: map[string]string{}, ours: map[string]bool{},
 	}
 }
 
@@ -297,12 +298,13 @@ func (n *nameResolver) changed(ctx context.Context, a earshot.Author, bot earsho
 	return n.putUser(ctx, a.ID, a, bot)
 }
 
-// askGroups reads all user groups at once: there is no call for one.
+// askGroups reads all user groups at once, with their members: there is no call for one.
 func (n *nameResolver) askGroups(ctx context.Context) error {
-	list, err := n.object(ctx, "usergroups.list", nil, "usergroups")
+	list, err := n.object(ctx, "usergroups.list", url.Values{"include_users": {"true"}}, "usergroups")
 	var groups []struct {
-		ID     string `json:"id"`
-		Handle string `json:"handle"`
+		ID     string             `json:"id"`
+		Handle string             `json:"handle"`
+		Users  []earshot.AuthorID `json:"users"`
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -312,17 +314,46 @@ func (n *nameResolver) askGroups(ctx context.Context) error {
 	}
 	_ = json.Unmarshal(list, &groups) // groups that cannot be read are left out
 	for _, g := range groups {
-		n.groups[g.ID] = g.Handle
+		n.putMembers(g.ID, g.Handle, g.Users)
 	}
 	n.groupsAt = n.p.o.Now().Add(groupTTL)
 	return nil
 }
 
-// putGroup takes over a group's name from an event.
-func (n *nameResolver) putGroup(id, handle string) {
+// putGroup takes over a group's name and members from an event; nil says nothing of
+// them.
+func (n *nameResolver) putGroup(id, handle string, users []earshot.AuthorID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.putMembers(id, handle, users)
+}
+
+// putMembers keeps a group's name, and whether the bot is one of its members. n.mu is
+// held.
+func (n *nameResolver) putMembers(id, handle string, users []earshot.AuthorID) {
 	n.groups[id] = handle
+	if users != nil {
+		n.ours[id] = slices.ContainsFunc(users, n.p.identity.Is)
+	}
+}
+
+// inGroup reports whether the bot is a member of one of some groups; known is false
+// where Slack does not say so of each. The groups are read at most once in groupTTL.
+func (n *nameResolver) inGroup(ctx context.Context, ids []string) (in, known bool) {
+	n.mu.Lock()
+	asks := n.p.o.Now().After(n.groupsAt)
+	n.mu.Unlock()
+	if asks {
+		n.ask(ctx, missingIDs{groups: true})
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	known = true
+	for _, id := range ids {
+		ours, ok := n.ours[id]
+		in, known = in || ours, known && ok
+	}
+	return in, known
 }
 
 // object calls a method and returns one member of its answer.

@@ -77,6 +77,10 @@ type Options struct {
 	// anything is erased. Default: a minute.
 	Confirm time.Duration
 
+	// NoGroups does not take the mention of a user group that has the bot as a member for
+	// a mention of the bot.
+	NoGroups bool
+
 	// AgentView says that the app's manifest has agent_view: every message of a
 	// person at the top level of a DM begins a thread. It need not be set, because
 	// the first event that only such apps get shows it too.

@@ -71,6 +71,8 @@ type Platform struct {
 
 	gate deliveryGate
 
+	warnGroups sync.Once // logs that members of groups cannot be read
+
 	agent atomic.Bool // the app has agent_view, as options or an event said
 
 	stop func()        // closes gone

@@ -93,7 +93,7 @@ type Answer struct {
 	BotMinutes   int     `yaml:"bot_minutes" env:"EARSHOT_BOT_MINUTES" doc:"over how many minutes answer.bot_turns and answer.form_turns count."`
 	Forms        bool    `yaml:"forms" env:"EARSHOT_ANSWER_FORMS" doc:"answer a workflow's form that mentions it as if a person had asked, on Slack: what Workflow Builder or a webhook posts."`
 	FormTurns    int     `yaml:"form_turns" env:"EARSHOT_FORM_TURNS" doc:"how many turns one form may have within answer.bot_minutes in one channel."`
-	Groups       bool    `yaml:"groups" env:"EARSHOT_ANSWER_GROUPS" doc:"answer a mention of a user group that the bot is in (Slack), or of a role that it has (Discord), as a mention of the bot."`
+	Groups       bool    `yaml:"groups" env:"EARSHOT_ANSWER_GROUPS" doc:"answer a mention of a user group that the bot is in as a mention of the bot, on Slack."`
 	EditMinutes  int     `yaml:"edit_minutes" env:"EARSHOT_EDIT_MINUTES" doc:"for how many minutes after a message was posted an edit that adds a mention of the bot asks it, once. 0: no edit asks."`
 	Each         bool    `yaml:"each" env:"EARSHOT_ANSWER_EACH" doc:"answer each of several messages that arrive while a turn runs. Otherwise the last one is answered, and the model reads the others with it."`
 	FreshMinutes int     `yaml:"fresh_minutes" env:"EARSHOT_FRESH_MINUTES" doc:"how old a message may be, in minutes, to be answered after a downtime; older ones are stored and not answered."`

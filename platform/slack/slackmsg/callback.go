@@ -45,6 +45,7 @@ type Event struct {
 	Bot    earshot.AuthorID   // that author's bot id
 	Group  string             // a user group's id
 	Handle string             // that group's name, without @
+	Users  []earshot.AuthorID // that group's members; nil where they are not told
 	Bots   []earshot.AuthorID // whose bot tokens were revoked
 	Key    string             // of our own post, in its metadata
 	Agent  bool               // only apps with agent_view get such an event
@@ -128,6 +129,11 @@ func event(v value) Event {
 	}
 	if g := v.Get("subteam"); isID(g.At("id")) {
 		e.Group, e.Handle = g.At("id"), oneLine(g.First("handle", "name"))
+		for _, u := range g.Get("users").List {
+			if id := authorID(u.Str()); id != "" {
+				e.Users = append(e.Users, id)
+			}
+		}
 	}
 	for _, b := range v.Get("tokens").Get("bot").List {
 		if id := authorID(b.Str()); id != "" {

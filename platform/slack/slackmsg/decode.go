@@ -54,6 +54,7 @@ type DecodedMessage struct {
 	ClientID string              // client_msg_id
 	Key      string              // of our own post, in its metadata
 	Whole    bool                // of our own post: it has its last text
+	Form     bool                // a program without a user posted it: Workflow Builder a form, or a webhook
 	Notes    []string            // what could not be read, as paths; at most 20
 }
 
@@ -132,9 +133,16 @@ func (r *reader) decode(d *DecodedMessage, v value) error {
 		return nil
 	}
 	m, _, err := r.message(v)
-	d.Kind, d.Message, d.ClientID = Posted, m, clientID(v)
+	d.Kind, d.Message, d.ClientID, d.Form = Posted, m, clientID(v), form(v, m)
 	d.Key, d.Whole = key(v)
 	return err
+}
+
+// form reports whether a program without a user of its own posted m. Slack shows no
+// difference between a workflow's form and a webhook: workflow_id is not in a mention's
+// event, and both have an app_id.
+func form(v value, m earshot.Message) bool {
+	return m.Author.Kind == earshot.Bot && v.At("user") == ""
 }
 
 // changed tells an edit from the other things that Slack calls a change.
@@ -151,7 +159,7 @@ func (r *reader) changed(d *DecodedMessage, v, previous value) error {
 	if err != nil {
 		return err
 	}
-	d.Message, d.ClientID = m, clientID(now)
+	d.Message, d.ClientID, d.Form = m, clientID(now), form(now, m)
 	d.Key, d.Whole = key(now)
 	if t := workspaceID(now.At("team")); t != "" {
 		d.Team = t
