@@ -169,6 +169,8 @@ func (s *Slack) authorize(r *request, m method) error {
 	switch {
 	case r.token == "":
 		return fail("not_authed")
+	case s.endedTokens[r.token] != "":
+		return fail(s.endedTokens[r.token])
 	case r.token != a.BotToken && r.token != a.AppToken:
 		return fail("invalid_auth")
 	case s.removed:

@@ -89,12 +89,22 @@ var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 		}
 		return nil, err
 	},
-	"heal":       func(s *Slack, _ *http.Request, _ order) (any, error) { s.Heal(); return nil, nil },
-	"release":    func(s *Slack, _ *http.Request, _ order) (any, error) { s.Release(); return nil, nil },
-	"disconnect": func(s *Slack, _ *http.Request, o order) (any, error) { s.Disconnect(o.Reason); return nil, nil },
-	"cut":        func(s *Slack, _ *http.Request, _ order) (any, error) { s.Cut(); return nil, nil },
-	"uninstall":  func(s *Slack, _ *http.Request, _ order) (any, error) { s.Uninstall(); return nil, nil },
-	"settle":     func(s *Slack, r *http.Request, _ order) (any, error) { return nil, s.Settle(r.Context()) },
+	"heal":          func(s *Slack, _ *http.Request, _ order) (any, error) { s.Heal(); return nil, nil },
+	"release":       func(s *Slack, _ *http.Request, _ order) (any, error) { s.Release(); return nil, nil },
+	"disconnect":    func(s *Slack, _ *http.Request, o order) (any, error) { s.Disconnect(o.Reason); return nil, nil },
+	"cut":           func(s *Slack, _ *http.Request, _ order) (any, error) { s.Cut(); return nil, nil },
+	"uninstall":     func(s *Slack, _ *http.Request, _ order) (any, error) { s.Uninstall(); return nil, nil },
+	"expire_token":  func(s *Slack, _ *http.Request, _ order) (any, error) { s.ExpireToken(); return nil, nil },
+	"revoke_token":  func(s *Slack, _ *http.Request, _ order) (any, error) { s.RevokeToken(); return nil, nil },
+	"restore_token": func(s *Slack, _ *http.Request, _ order) (any, error) { s.RestoreToken(); return nil, nil },
+	"rotate_token": func(s *Slack, _ *http.Request, _ order) (any, error) {
+		return object{"bot_token": s.RotateToken()}, nil
+	},
+	"reinstall": func(s *Slack, _ *http.Request, _ order) (any, error) {
+		a := s.Reinstall()
+		return object{"bot_token": a.BotToken, "user_id": a.UserID, "bot_id": a.BotID}, nil
+	},
+	"settle": func(s *Slack, r *http.Request, _ order) (any, error) { return nil, s.Settle(r.Context()) },
 }
 
 func postedAnswer(ts string, err error) (any, error) { return object{"ts": ts}, err }

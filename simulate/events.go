@@ -12,7 +12,7 @@ import (
 // of a DM causes two events, app_mention and as message, with different event
 // ids and in either order. The scope of app_mention is its own.
 func (s *Slack) tellNew(c *channel, m *message) {
-	if s.removed || !c.has(s.o.App.UserID) {
+	if s.deaf() || !c.has(s.o.App.UserID) {
 		return
 	}
 	e := c.eventMessage(m)
@@ -91,8 +91,12 @@ func (s *Slack) now() string { return TS(s.o.Now()) }
 // hears reports whether the app gets the events of c: it is a member and
 // may read the history of such conversations.
 func (s *Slack) hears(c *channel) bool {
-	return !s.removed && c.has(s.o.App.UserID) && s.granted(c.scope("history"))
+	return !s.deaf() && c.has(s.o.App.UserID) && s.granted(c.scope("history"))
 }
+
+// deaf reports whether the app gets no events: it was uninstalled, or the bot's token was
+// revoked.
+func (s *Slack) deaf() bool { return s.removed || s.endedTokens[s.o.App.BotToken] == tokenRevoked }
 
 // scope is the scope that a conversation of this kind asks for.
 func (c *channel) scope(what string) string {
@@ -101,7 +105,7 @@ func (c *channel) scope(what string) string {
 
 // emit sends an event to the app.
 func (s *Slack) emit(event object) {
-	if s.removed && event["type"] != "app_uninstalled" && event["type"] != "tokens_revoked" {
+	if s.deaf() && event["type"] != "app_uninstalled" && event["type"] != "tokens_revoked" {
 		return
 	}
 	s.route(s.begin(event, s.envelope(event)))

@@ -109,17 +109,18 @@ type Slack struct {
 	o    SlackOptions
 	host *fake.Host
 
-	mu         sync.Mutex // guards what follows
-	rng        *rand.Rand
-	lastID     int64
-	users      []*User
-	bots       []*Bot
-	groups     []*UserGroup
-	channels   []*channel
-	files      []*File
-	ephemerals []Ephemeral
-	statuses   map[place]status
-	removed    bool // the app was uninstalled
+	mu          sync.Mutex // guards what follows
+	rng         *rand.Rand
+	lastID      int64
+	users       []*User
+	bots        []*Bot
+	groups      []*UserGroup
+	channels    []*channel
+	files       []*File
+	ephemerals  []Ephemeral
+	statuses    map[place]status
+	removed     bool              // the app was uninstalled
+	endedTokens map[string]string // tokens that are refused, with the code
 
 	calls  []*Call
 	spent  map[string][]time.Time // moments of calls in the last minute, by limit
@@ -139,7 +140,7 @@ type Slack struct {
 // NewSlack starts a fake Slack; nil means the default options. The caller must call
 // [Slack.Close]. The error is of an option, or of listening.
 func NewSlack(o *SlackOptions) (*Slack, error) {
-	s := &Slack{spent: map[string][]time.Time{}, statuses: map[place]status{}, tickets: map[string]bool{}, queued: make(chan struct{}, 1)}
+	s := &Slack{spent: map[string][]time.Time{}, statuses: map[place]status{}, endedTokens: map[string]string{}, tickets: map[string]bool{}, queued: make(chan struct{}, 1)}
 	if o != nil {
 		s.o = *o
 	}

@@ -25,7 +25,7 @@ func healthHandler(s sharedParts, p platform) http.Handler {
 func (s sharedParts) sources(p platform) metrics.Sources {
 	return metrics.Sources{
 		Depth: s.store.Depth, Oldest: s.oldestTurn, Now: func() earshot.Time { return earshot.TimeOf(s.options.Outside.clock()) },
-		Calls: p.calls, Up: func() bool { return p.connection().up() }, Indexed: s.search.Bytes, Unread: p.unread,
+		Calls: p.calls, Up: func() bool { return p.connection().up() }, SignedOut: func() bool { return p.connection().signedOut != "" }, Indexed: s.search.Bytes, Unread: p.unread,
 	}
 }
 
@@ -83,8 +83,8 @@ func (p probes) check(ctx context.Context) (c condition, healthy, ready bool) {
 func (p probes) linked(c condition) condition {
 	link := p.connection()
 	if c.Platform = link.platform; link.platform != "" {
-		c.State, c.Lacks = link.state(), link.lacks
-		if link.down {
+		c.State, c.Lacks, c.Reason = link.state(), link.lacks, link.signedOut
+		if link.down || link.signedOut != "" {
 			since := link.since.UTC()
 			c.Since = &since
 		}
@@ -96,9 +96,10 @@ func (p probes) linked(c condition) condition {
 type condition struct {
 	Store    string     `json:"store"`
 	Platform string     `json:"platform,omitempty"`
-	State    string     `json:"state,omitempty"` // reachable, unreachable, or unknown: the bot's identity is not known
-	Since    *time.Time `json:"since,omitempty"` // when the platform became unreachable
-	Lacks    string     `json:"lacks,omitempty"` // what the platform withholds from the bot, in words
+	State    string     `json:"state,omitempty"`  // reachable, unreachable, signed out: the token is refused, or unknown: the bot's identity is not known
+	Since    *time.Time `json:"since,omitempty"`  // when the platform became unreachable, or refused the token
+	Reason   string     `json:"reason,omitempty"` // signed out: why, and what to do
+	Lacks    string     `json:"lacks,omitempty"`  // what the platform withholds from the bot, in words
 }
 
 // text returns the condition as lines.
@@ -108,6 +109,9 @@ func (c condition) text() string {
 		s += c.Platform + ": " + c.State
 		if c.Since != nil {
 			s += " since " + c.Since.Format(time.RFC3339)
+		}
+		if c.Reason != "" {
+			s += ", " + c.Reason
 		}
 		if c.Lacks != "" {
 			s += ", " + c.Lacks

@@ -29,6 +29,9 @@ type remote interface {
 	// Probe looks for a sign of life whenever the platform does not answer.
 	Probe(ctx context.Context) error
 	Down() (since time.Time, down bool)
+	// SignedOut returns why the platform refuses the bot's token, what to do, and since
+	// when; out is false where it does not.
+	SignedOut() (why string, since time.Time, out bool)
 }
 
 // A platformLink holds one bot on a platform behind a network. At the start the platform
@@ -83,6 +86,9 @@ func (l *platformLink) begin(ctx context.Context) ([]func(context.Context) error
 func (l *platformLink) connection() connection {
 	c := connection{platform: string(l.platform), known: l.known.Load()}
 	c.since, c.down = l.Down()
+	if why, since, out := l.SignedOut(); out {
+		c.signedOut, c.since = why, since
+	}
 	return c
 }
 

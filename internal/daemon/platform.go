@@ -41,19 +41,24 @@ type platform struct {
 
 // A connection is the state of the link to a platform.
 type connection struct {
-	platform string    // "" for one that is always within reach
-	known    bool      // the bot's identity is known
-	down     bool      // the platform does not answer
-	since    time.Time // if so, since when
-	lacks    string    // what the platform withholds from the bot, in words; "" for nothing
+	platform string // "" for one that is always within reach
+	known    bool   // the bot's identity is known
+	down     bool   // the platform does not answer
+	// signedOut says why the platform refuses the bot's token, and what to do; "" where
+	// it does not.
+	signedOut string
+	since     time.Time // with down or signedOut: since when
+	lacks     string    // what the platform withholds from the bot, in words; "" for nothing
 }
 
 // up reports whether the bot can answer people.
-func (c connection) up() bool { return c.known && !c.down }
+func (c connection) up() bool { return c.known && !c.down && c.signedOut == "" }
 
 // state names the state in one word.
 func (c connection) state() string {
 	switch {
+	case c.signedOut != "":
+		return "signed out"
 	case c.down:
 		return "unreachable"
 	case !c.known:

@@ -28,12 +28,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/disgoorg/disgo/rest"
-
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
-	"github.com/earshot-ai/earshot/platform/internal/reach"
 	"github.com/earshot-ai/earshot/platform/internal/recent"
 )
 
@@ -126,11 +123,11 @@ func (p *Platform) shards() []*gateway.Shard {
 // Calls returns the calls of each route since New, sorted by route.
 func (p *Platform) Calls() []earshot.CallCount { return p.client.Calls() }
 
-// Probe calls Discord every few seconds while it is down, until ctx ends, so that
-// [Platform.Down] is soon false again. It returns ctx's error.
-func (p *Platform) Probe(ctx context.Context) error {
-	return reach.Probe(ctx, p.o.Log, p.Down, func(ctx context.Context) error {
-		_, err := p.client.Call(ctx, rest.GetCurrentUser, nil, nil, nil)
-		return err
-	})
-}
+// SignedOut returns why Discord refuses the token, what to do, and since when; ok is false
+// where it accepts it, or was not asked yet.
+func (p *Platform) SignedOut() (why string, since time.Time, ok bool) { return p.client.SignedOut() }
+
+// Probe calls Discord every few seconds while it is down or refuses the token, until ctx
+// ends, so that [Platform.Down] and [Platform.SignedOut] are soon false again. It returns
+// ctx's error.
+func (p *Platform) Probe(ctx context.Context) error { return p.client.Probe(ctx, p.Down) }

@@ -112,7 +112,7 @@ func (p *Platform) shard(ctx context.Context, id, of int, found string, identifi
 		Handle: func(ctx context.Context, d gateway.Dispatch) error {
 			return p.take(ctx, &delivery{Dispatch: d, of: of, handle: handle})
 		},
-		Missed:   p.o.Missed,
+		Missed: p.o.Missed, SignedOut: p.client.Refuse,
 		Up:       up,
 		Identify: func(ctx context.Context) error { return identifies.Wait(ctx, id) },
 		Dialer:   p.o.Dialer, Now: p.o.Now, Jitter: p.o.Jitter, Log: p.o.Log,

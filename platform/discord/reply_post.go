@@ -110,7 +110,6 @@ func inThread(at bot.Place) destination {
 const (
 	again  = 2 * time.Second
 	slowed = 10 * time.Second
-	broken = time.Minute
 )
 
 // Codes of Discord for limits that come as refusals (Opcodes and Status Codes, JSON).
@@ -136,8 +135,8 @@ func postError(err error) error {
 		return &bot.PostError{Retry: max(limited.Wait, time.Millisecond), Err: err}
 	case errors.Is(err, discordapi.ErrUnreachable), errors.Is(err, discordapi.ErrNotMade):
 		return &bot.PostError{Retry: again, Err: err}
-	case errors.Is(err, discordapi.ErrToken): // another process with another token posts the answer
-		return &bot.PostError{Retry: broken, Err: err}
+	case errors.Is(err, discordapi.ErrToken): // another token, or the same one later, posts the answer
+		return &bot.PostError{Retry: slowed, Err: err}
 	case discordapi.IsRefused(err, slowmode, channelWrites, serverWrites, unavailableNow):
 		return &bot.PostError{Retry: slowed, Err: err}
 	case errors.As(err, &api) && api.Code == 0 && (api.Status == http.StatusForbidden || api.Status == http.StatusUnauthorized): // a proxy's, before the API

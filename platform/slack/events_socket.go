@@ -22,8 +22,8 @@ var ErrRemoved = errors.New("slack: the app was removed from the workspace: inst
 // Listen takes Slack's events by Socket Mode until ctx ends, and then returns
 // nil. It holds [Options.Sockets] connections, since a delivery goes to any one of
 // them and Slack renews each after some hours. A connection that is lost is opened
-// again. The error is [ErrNoAppToken], [ErrRemoved], or of a token that does not
-// work, for which waiting is no remedy.
+// again. The error is [ErrNoAppToken], [ErrRemoved], or of a token that has never
+// worked, for which waiting is no remedy.
 //
 // An event is acknowledged once it is durable. Those of one channel are taken
 // in the order in which a connection brings them.

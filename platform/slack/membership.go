@@ -86,6 +86,8 @@ func (p *Platform) removed(ctx context.Context, x delivery) error {
 	case p.o.Purge:
 		// Erasing cannot be undone: Confirm asks a second time.
 		return p.planErasure(ctx, p.uninstalling(), func(context.Context) (answer, error) { return a, err })
+	case x.Event.Type == "tokens_revoked" && a == no:
+		return nil // [Platform.SignedOut] tells; the app is still there, and may get another token
 	case a == no:
 		return p.uninstalled(ctx, false)
 	default:

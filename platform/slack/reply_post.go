@@ -165,6 +165,9 @@ func postError(err error) error {
 	case !errors.As(err, &api):
 		return err
 	}
+	if slackapi.EndsToken(api.Code) { // another token, or the same one later, posts the answer
+		return &bot.PostError{Retry: signedOut, Err: err}
+	}
 	switch api.Code {
 	case "internal_error", "fatal_error", "service_unavailable", "request_timeout", "update_failed", "unknown", "":
 		return err // "it's possible some aspect of the operation succeeded"
@@ -177,4 +180,5 @@ func postError(err error) error {
 const (
 	redial    = 2 * time.Second
 	migrating = time.Minute
+	signedOut = 10 * time.Second
 )

@@ -48,7 +48,6 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/platform/internal/reach"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 )
 
@@ -87,11 +86,12 @@ func New(o Options) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Platform{o: o, client: newClient(o), replies: newReplies(o.Now()), gone: make(chan struct{})}
+	p := &Platform{o: o, replies: newReplies(o.Now()), gone: make(chan struct{})}
 	p.o.Missed = func(from, to time.Time) {
 		p.replies.missEvents(to)
 		o.Missed(from, to)
 	}
+	p.client = newClient(p.o)
 	p.names = newNames(p)
 	p.agent.Store(o.AgentView)
 	p.stop = sync.OnceFunc(func() { close(p.gone) })
@@ -116,7 +116,7 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 // newClient returns the client that makes every call of a platform.
 func newClient(o Options) *slackapi.Client {
 	return slackapi.New(slackapi.Options{
-		URL: o.APIURL, Token: o.BotToken, Distributed: o.Tier == Distributed, ReadsFailOverLimit: o.Overflow == Degrade, Rates: o.Rates,
+		URL: o.APIURL, Token: o.BotToken, Distributed: o.Tier == Distributed, ReadsFailOverLimit: o.Overflow == Degrade, Rates: o.Rates, Back: o.Missed,
 		HTTP: o.HTTPClient, Now: o.Now, Jitter: o.Jitter, Log: o.Log,
 	})
 }
@@ -138,14 +138,14 @@ func (p *Platform) Calls() []earshot.CallCount { return p.client.Calls() }
 // not asked yet.
 func (p *Platform) Down() (since time.Time, ok bool) { return p.client.Down() }
 
-// Probe calls Slack every few seconds while it is down, until ctx ends, so that
-// [Platform.Down] is soon false again. It returns ctx's error.
-func (p *Platform) Probe(ctx context.Context) error {
-	return reach.Probe(ctx, p.o.Log, p.Down, func(ctx context.Context) error {
-		_, err := p.client.Call(ctx, "auth.test", nil)
-		return err
-	})
-}
+// SignedOut returns why Slack refuses a token of the bot's, what to do, and since when;
+// ok is false where it accepts them, or was not asked yet.
+func (p *Platform) SignedOut() (why string, since time.Time, ok bool) { return p.client.SignedOut() }
+
+// Probe calls Slack every few seconds while it is down or refuses the bot's token, until
+// ctx ends, so that [Platform.Down] and [Platform.SignedOut] are soon false again. It
+// returns ctx's error.
+func (p *Platform) Probe(ctx context.Context) error { return p.client.Probe(ctx) }
 
 // scope returns a channel of the workspace.
 func (p *Platform) scope(c earshot.ChannelID) earshot.Scope {

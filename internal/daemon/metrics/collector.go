@@ -14,6 +14,7 @@ var (
 	oldestDesc   = prometheus.NewDesc("earshot_queue_oldest_seconds", "Age of the oldest turn in the store that is neither over nor parked, of all replicas; 0 where there is none.", nil, nil)
 	triedDesc    = prometheus.NewDesc("earshot_queue_oldest_attempts", "How often that turn was claimed.", nil, nil)
 	upDesc       = prometheus.NewDesc("earshot_platform_up", "1 while the platform is within reach, else 0.", nil, nil)
+	outDesc      = prometheus.NewDesc("earshot_platform_signed_out", "1 while the platform refuses the bot's token, else 0.", nil, nil)
 	callsDesc    = prometheus.NewDesc("earshot_api_calls_total", "Requests to the platform's API, by method and result: ok, limited or failed.", []string{"method", "result"}, nil)
 	waitsDesc    = prometheus.NewDesc("earshot_api_waits_total", "Calls that were held back, or not made, because of a rate limit.", []string{"method"}, nil)
 	indexDesc    = prometheus.NewDesc("earshot_search_index_bytes", "Memory of the search indexes that are loaded, by their own estimate.", nil, nil)
@@ -26,7 +27,7 @@ type collector struct{ Sources }
 
 // Describe implements [prometheus.Collector].
 func (collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{depthDesc, oldestDesc, triedDesc, upDesc, callsDesc, waitsDesc, waitTimeDesc, indexDesc, unreadDesc} {
+	for _, d := range []*prometheus.Desc{depthDesc, oldestDesc, triedDesc, upDesc, outDesc, callsDesc, waitsDesc, waitTimeDesc, indexDesc, unreadDesc} {
 		to <- d
 	}
 }
@@ -41,13 +42,18 @@ func (s collector) Collect(to chan<- prometheus.Metric) {
 	if s.Unread != nil {
 		to <- prometheus.MustNewConstMetric(unreadDesc, prometheus.GaugeValue, float64(s.Unread()))
 	}
-	if s.Up != nil {
-		up := 0.0
-		if s.Up() {
-			up = 1
+	flag := func(d *prometheus.Desc, read func() bool) {
+		if read == nil {
+			return
 		}
-		to <- prometheus.MustNewConstMetric(upDesc, prometheus.GaugeValue, up)
+		v := 0.0
+		if read() {
+			v = 1
+		}
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v)
 	}
+	flag(upDesc, s.Up)
+	flag(outDesc, s.SignedOut)
 	if s.Calls == nil {
 		return
 	}

@@ -43,6 +43,8 @@ type Sources struct {
 	Calls func() []earshot.CallCount
 	// Up reports whether the platform is within reach.
 	Up func() bool
+	// SignedOut reports whether the platform refuses the bot's token.
+	SignedOut func() bool
 	// Unread counts the channels and threads whose history waits to be read in the
 	// background; nil: none does.
 	Unread func() int

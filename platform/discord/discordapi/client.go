@@ -56,6 +56,7 @@ type Client struct {
 	stops  callStops
 	calls  tally.Calls
 	reach  reach.Reach
+	access reach.Access
 }
 
 // New returns a client. It makes no call.
@@ -153,7 +154,47 @@ func (c *Client) once(ctx context.Context, to target, query url.Values, content 
 	raw, header, err := c.send(ctx, to, query, content)
 	c.learn(to, b, header, err)
 	c.note(to.call, err)
+	if to.endpoint.BotAuth {
+		c.noteToken(err)
+	}
 	return raw, err
+}
+
+// noteToken notes whether Discord accepts the token.
+func (c *Client) noteToken(err error) {
+	switch {
+	case err == nil:
+		if from, again := c.access.Accepted(c.o.Now()); again {
+			c.o.Log.Info("discord accepts the token again", "from", from)
+		}
+	case errors.Is(err, ErrToken):
+		c.access.Refused(c.o.Now(), ErrToken.Error())
+	}
+}
+
+// Refuse notes that the gateway does not accept the token: no call is made until
+// [Client.Probe] tries it again.
+func (c *Client) Refuse() {
+	c.stops.unauthorized()
+	c.noteToken(ErrToken)
+}
+
+// SignedOut returns why Discord refuses the token, what to do, and since when; ok is false
+// where it accepts it, or was not asked yet.
+func (c *Client) SignedOut() (why string, since time.Time, ok bool) { return c.access.SignedOut() }
+
+// Probe calls Discord every few seconds while down reports that it is or Discord refuses
+// the token, and every few minutes where nothing is called, until ctx ends. It returns
+// ctx's error.
+func (c *Client) Probe(ctx context.Context, down func() (since time.Time, ok bool)) error {
+	return reach.Probe{
+		Down: down, Access: &c.access, SignedOut: c.SignedOut, Now: c.o.Now, Log: c.o.Log,
+		Ask: func(ctx context.Context) error {
+			c.stops.retry() // of a token that was refused
+			_, err := c.Call(ctx, rest.GetCurrentUser, nil, nil, nil)
+			return err
+		},
+	}.Run(ctx)
 }
 
 // note counts how a call ended, and whether Discord has answered. A refusal is an answer

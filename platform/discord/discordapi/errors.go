@@ -112,7 +112,8 @@ func (e *StatusError) Error() string {
 func (e *StatusError) Unwrap() error { return ErrNotAnswered }
 
 var (
-	// ErrToken says that Discord does not accept the token: no further call is made.
+	// ErrToken says that Discord does not accept the token: no further call is made until
+	// [Client.Probe] tries it again.
 	ErrToken = errors.New("discord does not accept the token: check DISCORD_BOT_TOKEN, or reset the token on the application's page Bot")
 	// ErrNotAnswered says that a request was not answered in a way that can be read,
 	// so that it may have been carried out.

@@ -22,7 +22,7 @@ type callStops struct {
 	now func() time.Time
 
 	mu      sync.Mutex // guards what follows
-	token   bool       // it was not accepted
+	token   bool       // it was not accepted, and is not tried again before Client.Probe
 	faults  [11]fault  // the answers that count for the ban, by minute
 	refused map[string]*refusals
 }
@@ -97,12 +97,19 @@ func (s *callStops) fault() {
 	f.count++
 }
 
-// unauthorized stops all calls for good.
+// unauthorized stops all calls until the token is tried again.
 func (s *callStops) unauthorized() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.token = true
 	s.fault()
+}
+
+// retry lets the token be tried again.
+func (s *callStops) retry() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.token = false
 }
 
 // note keeps a refusal, and reports whether the like is not asked for a while.

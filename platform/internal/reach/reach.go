@@ -49,22 +49,49 @@ func (r *Reach) Down() (since time.Time, ok bool) {
 	return r.since, r.failed >= downAfter || !r.answered && r.failed > 0
 }
 
-// probeEvery is how often a platform is asked for a sign of life while it is down.
-const probeEvery = 5 * time.Second
+// How often a platform is asked for a sign of life.
+const (
+	probeEvery = 5 * time.Second // while it is down, or refuses the token
+	// idleEvery is for how long a token may be unused until it is tried: a bot whose
+	// token has ended hears nothing, and would not notice it.
+	idleEvery = 5 * time.Minute
+	tellEvery = time.Minute // that the token is refused
+)
 
-// Probe calls ask every few seconds while down reports that the platform is, until ctx
-// ends. It returns ctx's error.
-func Probe(ctx context.Context, log *slog.Logger, down func() (since time.Time, ok bool), ask func(ctx context.Context) error) error {
+// A Probe asks a platform for a sign of life. All fields are required.
+type Probe struct {
+	Down   func() (since time.Time, ok bool) // whether it does not answer
+	Access *Access                           // of the token that Ask uses
+	Ask    func(ctx context.Context) error   // one call
+	Now    func() time.Time
+	Log    *slog.Logger
+	// SignedOut says what is told once a minute, as [Access.SignedOut] does.
+	SignedOut func() (why string, since time.Time, ok bool)
+}
+
+// Run asks every few seconds while the platform is down or refuses the token, and every
+// few minutes where the token is not used otherwise, until ctx ends. It returns ctx's
+// error.
+func (p Probe) Run(ctx context.Context) error {
+	var told time.Time
 	for {
 		if err := pause.For(ctx, probeEvery); err != nil {
 			return err
 		}
-		if _, is := down(); !is {
+		now := p.Now()
+		why, since, out := p.SignedOut()
+		if !out {
+			told = time.Time{}
+		} else if now.Sub(told) >= tellEvery {
+			told = now
+			p.Log.Error("the platform refuses the token; nothing is answered until it is accepted", "since", since.UTC().Format(time.RFC3339), "why", why)
+		}
+		if _, down := p.Down(); !down && !out && !p.Access.unused(now.Add(-idleEvery)) {
 			continue
 		}
 		soon, cancel := context.WithTimeout(ctx, probeEvery)
-		if err := ask(soon); err != nil {
-			log.Debug("the platform is still down", "err", err)
+		if err := p.Ask(soon); err != nil {
+			p.Log.Debug("the platform is still down", "err", err)
 		}
 		cancel()
 	}

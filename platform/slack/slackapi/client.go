@@ -51,6 +51,9 @@ type Options struct {
 	// Rates share the rates with other processes of the same app and workspace,
 	// from [Client.ShareRates] on. nil: this process is alone.
 	Rates Rates
+	// Back is called with a time in which Slack may have refused the bot's token, once
+	// it accepts it again. It must not block. nil: not called.
+	Back func(from, to time.Time)
 
 	HTTP *http.Client     // default: one with a time-out of 30 seconds
 	Now  func() time.Time // default: time.Now
@@ -73,6 +76,8 @@ type Client struct {
 	pace  callPacer
 	reach reach.Reach
 	calls tally.Calls
+
+	bot, app reach.Access // by the bot's token, and by the app-level one
 
 	mu     sync.Mutex // guards what follows
 	scopes []string   // of the bot token, as Slack's last answer had them
@@ -185,7 +190,51 @@ func (c *Client) once(ctx context.Context, token secret.Secret, method string, a
 	c.calls.Sent(method)
 	raw, err := c.answer(method, args, token, r)
 	c.note(method, err)
+	if method == OpenConnection || token.Reveal() == c.o.Token.Reveal() {
+		c.noteToken(method, err)
+	}
 	return raw, err
+}
+
+// noteToken notes whether Slack accepts the token that a method is called with.
+func (c *Client) noteToken(method string, err error) {
+	var api *Error
+	token := &c.bot
+	if method == OpenConnection {
+		token = &c.app
+	}
+	switch now := c.o.Now(); {
+	case err == nil:
+		if from, again := token.Accepted(now); again {
+			c.o.Log.Info("slack accepts the token again", "from", from)
+			if token == &c.bot && c.o.Back != nil {
+				c.o.Back(from, now)
+			}
+		}
+	case errors.As(err, &api) && EndsToken(api.Code):
+		token.Refused(now, api.Code+": "+api.remedy())
+	}
+}
+
+// SignedOut returns which token Slack refuses, why, what to do, and since when; ok is
+// false where it accepts them, or was not asked yet.
+func (c *Client) SignedOut() (why string, since time.Time, ok bool) {
+	if why, since, ok = c.bot.SignedOut(); ok {
+		return why, since, ok
+	}
+	return c.app.SignedOut()
+}
+
+// Probe calls Slack every few seconds while it is down or refuses the bot's token, and
+// every few minutes where nothing is called, until ctx ends. It returns ctx's error.
+func (c *Client) Probe(ctx context.Context) error {
+	return reach.Probe{
+		Down: c.Down, Access: &c.bot, SignedOut: c.SignedOut, Now: c.o.Now, Log: c.o.Log,
+		Ask: func(ctx context.Context) error {
+			_, err := c.Call(ctx, "auth.test", nil)
+			return err
+		},
+	}.Run(ctx)
 }
 
 // note counts how a call ended, and whether Slack has answered. A refusal is an answer

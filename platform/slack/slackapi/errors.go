@@ -50,6 +50,22 @@ func (e *Error) remedy() string {
 	return ""
 }
 
+// EndsToken reports whether a refusal with a code is of the token itself, whichever call
+// is made with it (docs.slack.dev, auth.test, Errors).
+func EndsToken(code string) bool {
+	switch code {
+	case "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive":
+		return true
+	}
+	return false
+}
+
+// IsSignedOut reports whether err is Slack's refusal of the token.
+func IsSignedOut(err error) bool {
+	var api *Error
+	return errors.As(err, &api) && EndsToken(api.Code)
+}
+
 // A LimitedError says that a call was not made, or was refused, because of a rate
 // limit. Slack did nothing.
 type LimitedError struct {

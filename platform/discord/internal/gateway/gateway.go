@@ -71,6 +71,9 @@ type Options struct {
 	// it is not known. It is called once the new session has begun, and must not
 	// block. nil: not called.
 	Missed func(from, to time.Time)
+	// SignedOut is called when Discord no longer accepts a token with which a session was
+	// begun before (4004); the shard then goes on asking, ever more rarely. nil: it ends.
+	SignedOut func()
 	// Up is called when events are received, for the first time or again, and after
 	// Missed. It must not block. nil: not called.
 	Up func()
@@ -138,7 +141,8 @@ func (s *Shard) down(now time.Time) {
 }
 
 // Run connects and stays connected, until ctx ends or going on is useless: the error
-// is then a [CloseError], or wraps discordapi.ErrToken. It returns after its
+// is then a [CloseError], or wraps discordapi.ErrToken, unless [Options.SignedOut] is for
+// that. It returns after its
 // goroutines have ended. Events that were read and not handled by then are delivered
 // again where the session is resumed. Run is called once.
 func (s *Shard) Run(ctx context.Context) error {

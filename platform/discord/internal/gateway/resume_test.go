@@ -317,6 +317,35 @@ func TestATokenThatTheAPIRefusesEndsTheShard(t *testing.T) {
 	})
 }
 
+// A token that has worked may work again, as when it was set back: the shard asks more
+// and more rarely, within the 1,000 identifies of a day, and goes on.
+func TestATokenThatIsNoLongerAcceptedIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	told := 0
+	play(t, func(o *gateway.Options) { o.SignedOut = func() { told++ } }, func(w *world) {
+		p := w.identified("s1")
+		w.firstMissed()
+		start := time.Now()
+		p.closeWith(4004)
+		const tries = 20
+		for range tries {
+			p = w.next()
+			p.hello()
+			<-p.in
+			p.closeWith(4004)
+		}
+		if took := time.Since(start); took < tries/2*4*time.Minute {
+			t.Errorf("it asked %d times within %s", tries, took)
+		}
+		w.identified("s2").event("2", "101")
+		<-w.events
+		w.firstMissed() // and what was said in between
+		if told != tries+1 {
+			t.Errorf("it was told %d times, want %d", told, tries+1)
+		}
+	})
+}
+
 func TestAShardThatIsRefusedEndsAlthoughAnEventFails(t *testing.T) {
 	t.Parallel()
 	play(t, func(o *gateway.Options) {

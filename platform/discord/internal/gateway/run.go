@@ -16,9 +16,13 @@ import (
 const (
 	firstRetry  = time.Second // doubles
 	longestWait = time.Minute
-	steadyTime  = 10 * time.Second // a connection that lasted longer is opened again at once
-	mostResumes = 3                // that fail, until a new session begins
-	mostDials   = 3                // of the resume URL that fail, until the gateway's own is used
+	// Between two tries of a token that is no longer accepted: 1,000 identifies a day
+	// are allowed.
+	firstSignedOut   = time.Minute
+	longestSignedOut = 5 * time.Minute
+	steadyTime       = 10 * time.Second // a connection that lasted longer is opened again at once
+	mostResumes      = 3                // that fail, until a new session begins
+	mostDials        = 3                // of the resume URL that fail, until the gateway's own is used
 	// An invalid session is followed by a new attempt after one to five seconds
 	// (Gateway, Resuming).
 	invalidWait   = time.Second
@@ -39,6 +43,7 @@ type shardRun struct {
 	lost    time.Time // from when on events are lost
 	losing  bool      // they are: lost is set, zero where that is not known
 	granted bool      // Options.Identify has returned, and that was not used yet
+	begun   bool      // a session was, ever
 	resumes int       // in a row that failed
 	dials   int       // of the resume URL, in a row, that failed
 }
@@ -63,12 +68,17 @@ func (r *shardRun) hold(ctx context.Context) error {
 			return ctx.Err()
 		}
 		r.s.down(now)
+		r.begun = r.begun || end.begun
 		var refused *CloseError
 		switch {
 		case errors.As(end.err, &refused) && refused.Code == disallowedIntents && r.intents&r.o.Content != 0:
 			r.intents &^= r.o.Content
 			r.o.Log.Warn("discord does not allow the intent Message Content: the bot goes on without it")
 			r.o.Refused()
+		case r.begun && r.o.SignedOut != nil && (refused != nil && refused.Code == authenticationFailed || errors.Is(end.err, discordapi.ErrToken)):
+			r.o.SignedOut()
+			end.after = max(firstSignedOut, min(2*wait, longestSignedOut))
+			end.begun, wait = false, end.after
 		case refused != nil, errors.Is(end.err, discordapi.ErrToken):
 			return fmt.Errorf("discord: %w", end.err)
 		}
@@ -90,7 +100,9 @@ func (r *shardRun) hold(ctx context.Context) error {
 		if err := pause.For(ctx, delay); err != nil {
 			return err
 		}
-		wait = min(max(2*wait, firstRetry), longestWait)
+		if wait < longestWait { // or a token is not accepted
+			wait = min(max(2*wait, firstRetry), longestWait)
+		}
 	}
 }
 

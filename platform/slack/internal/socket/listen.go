@@ -59,7 +59,7 @@ type Options struct {
 
 // Listen holds connections until ctx ends, and then returns nil, or the cause of
 // ctx where that has one. A connection that is lost is opened again. The error is
-// otherwise of a token that does not work, for which waiting is no remedy.
+// otherwise of a token that has never worked, for which waiting is no remedy.
 //
 // Envelopes of one channel are taken in the order in which a connection brings
 // them.
@@ -88,6 +88,7 @@ type listener struct {
 
 	mu    sync.Mutex // guards what follows
 	up    int        // connections that have said hello and not ended
+	was   bool       // up has been above 0
 	since time.Time  // when the last one ended, while none is up
 }
 
@@ -98,7 +99,7 @@ func (l *listener) hold(ctx context.Context) error {
 	for ctx.Err() == nil {
 		s, err := l.open(ctx)
 		if err != nil {
-			if isPermanent(err) {
+			if l.isPermanent(err) {
 				return fmt.Errorf("slack: %w", err)
 			}
 			if ctx.Err() != nil {
@@ -124,9 +125,15 @@ func (l *listener) hold(ctx context.Context) error {
 }
 
 // isPermanent reports whether a refusal of apps.connections.open is of the token, so
-// that asking again does not help.
-func isPermanent(err error) bool {
-	return slackapi.IsRefused(err, "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive", "not_allowed_token_type", "missing_scope", "forbidden_team")
+// that asking again does not help. A token that has worked may work again: what Slack
+// takes back for a while, as when the address is not allowed, it gives back.
+func (l *listener) isPermanent(err error) bool {
+	if slackapi.IsSignedOut(err) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return !l.was
+	}
+	return slackapi.IsRefused(err, "not_allowed_token_type", "missing_scope", "forbidden_team")
 }
 
 // serve runs a connection until it ends. When Slack announces its end, serve opens
@@ -222,6 +229,7 @@ func (l *listener) connected() {
 	now := l.o.Now()
 	l.mu.Lock()
 	l.up++
+	l.was = true
 	gap := l.up == 1
 	since := l.since
 	l.mu.Unlock()
