@@ -212,12 +212,21 @@ func findIdentity(ctx context.Context, p readTarget, want string) (earshot.Ident
 	}
 	var bots, alike []string
 	var stored *earshot.Author
+	answered := false
 	for _, a := range authors {
 		switch {
 		case want != "" && string(a.ID) == want:
 			return identityOf(a, authors), nil
 		case want == "" && a.Kind == earshot.Bot && strings.EqualFold(a.Name, agentName):
-			stored = &a // of several ids the last: on Slack the user id, which mentions name
+			// Of several ids the one that has answered, else the last: on Slack the user
+			// id, which mentions name.
+			turns, err := p.store.QueuedTurns(ctx, earshot.TurnQuery{Agent: earshot.AgentID(a.ID), Limit: 1})
+			if err != nil {
+				return earshot.Identity{}, err
+			}
+			if len(turns) > 0 || !answered {
+				stored, answered = &a, len(turns) > 0
+			}
 		case want != "" && strings.EqualFold(a.Name, strings.TrimPrefix(want, "@")):
 			alike = append(alike, string(a.ID))
 		case a.Kind == earshot.Bot:

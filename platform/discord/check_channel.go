@@ -138,7 +138,7 @@ func (c *checking) permitted(ctx context.Context, x checkedChannel) (discord.Per
 	if err := c.ask(ctx, &roles, rest.GetRoles, nil, x.Guild); err != nil {
 		return 0, err
 	}
-	self := string(c.identity.ID)
+	self := string(c.user)
 	var member struct {
 		Roles []string `json:"roles"`
 	}

@@ -36,7 +36,7 @@ func (d *directory) names(guild string) discordmsg.Names {
 			return x.Name
 		},
 		Role:    func(id string) string { return roles[id].name },
-		Self:    string(d.p.identity.ID),
+		Self:    string(d.p.user),
 		OwnRole: func(id string) bool { return roles[id].own },
 	}
 }
@@ -62,6 +62,9 @@ func (d *directory) decode(ctx context.Context, guild string, raw []byte) (disco
 	}
 	if r := m.Referenced; r != nil && r.Webhook != "" && d.speaks(guild, r.Message.Author.ID) {
 		r.Message.Author.Kind = earshot.Human
+	}
+	if m.Message.Author.ID == d.p.user {
+		m.Message.Author.ID = d.p.identity.ID // by which our posts are written down
 	}
 	return m, nil
 }

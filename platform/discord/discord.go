@@ -53,6 +53,7 @@ type Platform struct {
 
 	// Who the bot is. Enter or Recall sets it, before anything reads it.
 	identity earshot.Identity
+	user     earshot.AuthorID // which people mention now; identity.ID is the first that it had
 	app      string // the application's id
 	known    bool   // Enter or Recall has succeeded
 }

@@ -35,28 +35,37 @@ func (p *Platform) Enter(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("discord: %w", whoami.MarkFailed(err))
 	}
-	if err := p.self().Remember(ctx, now, nil); err != nil {
+	ids, err := p.self().AddIDs(ctx, now.App, now.ids(), now.former)
+	if err == nil {
+		err = p.self().Remember(ctx, now, nil)
+	}
+	if err != nil {
 		return err
 	}
 	if !p.known {
-		p.setIdentity(now)
-	} else if p.identity.ID != earshot.AuthorID(now.User) {
+		p.setIdentity(now, ids)
+	} else if p.user != earshot.AuthorID(now.User) {
 		return ErrAnotherBot
 	}
 	if !content {
 		p.refuseContent()
 	}
-	return p.self().Introduce(ctx, discordmsg.DirectMessages, p.identity)
+	return p.self().Introduce(ctx, discordmsg.DirectMessages, p.identity, p.user)
 }
 
 // Recall reads from the store who the bot was when Discord was last asked with this
 // token. It reports whether that is known.
 func (p *Platform) Recall(ctx context.Context) (bool, error) {
 	was, ok, err := p.self().Recall(ctx)
-	if ok {
-		p.setIdentity(was)
+	if err != nil || !ok {
+		return false, err
 	}
-	return ok, err
+	ids, err := p.self().IDs(ctx, was.App)
+	if err != nil {
+		return false, err
+	}
+	p.setIdentity(was, ids)
+	return true, nil
 }
 
 // IsUnreachable reports whether an error of [Platform.Enter] says nothing about the
@@ -82,15 +91,31 @@ func mayAnswer(err error) bool {
 	return true
 }
 
-// setIdentity sets who the bot is: its user id, by which it is mentioned, and the
-// application's id, which is another one for bots made before 2017. The role that
-// Discord makes for the bot differs by guild: [directory.names] knows it.
-func (p *Platform) setIdentity(s botSelf) {
-	p.app = s.App
-	p.identity = earshot.Identity{ID: earshot.AuthorID(s.User), Name: s.Name}
+// ids returns the bot's user id, by which it is mentioned, and the application's id,
+// which is another one for bots made before 2017. The role that Discord makes for the bot
+// differs by guild: [directory.names] knows it.
+func (s botSelf) ids() []earshot.AuthorID {
+	ids := []earshot.AuthorID{earshot.AuthorID(s.User)}
 	if s.App != "" && s.App != s.User {
-		p.identity.Aliases = []earshot.AuthorID{earshot.AuthorID(s.App)}
+		ids = append(ids, earshot.AuthorID(s.App))
 	}
+	return ids
+}
+
+// former returns the ids of the bot of another token, where that is of the same
+// application.
+func (s botSelf) former(was botSelf) []earshot.AuthorID {
+	if was.App != s.App {
+		return nil
+	}
+	return was.ids()
+}
+
+// setIdentity sets who the bot is. Its id is the first that it had over the store, so
+// that it goes on with its conversations; the others are its aliases.
+func (p *Platform) setIdentity(s botSelf, ids []earshot.AuthorID) {
+	p.app, p.user = s.App, earshot.AuthorID(s.User)
+	p.identity = whoami.Identity(s.Name, ids, s.ids())
 	p.known = true
 }
 

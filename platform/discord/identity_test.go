@@ -78,6 +78,47 @@ func TestATokenThatIsAnotherBots(t *testing.T) {
 	}
 }
 
+// The bot of an application that has another user than before is the one whose messages
+// and conversations are stored, also while Discord does not say who it is.
+func TestAnotherUserOfTheSameApplicationIsTheSameBot(t *testing.T) {
+	t.Parallel()
+	x := listen(t, nil)
+	first, err := discord.Open(t.Context(), x.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, app := range []struct {
+		id   string
+		same bool
+	}{{x.fake.App().ID, true}, {"1100000000000000078", false}} {
+		again, err := fake.New(&fake.Options{App: fake.App{ID: app.id, UserID: "1100000000000000079", Token: "again." + app.id + ".of-a-simulated-discord"}, Unlimited: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer again.Close()
+		o := x.options
+		o.APIURL, o.Token = again.APIURL(), secret.New(again.App().Token)
+		p, err := discord.Open(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		who := p.Identity()
+		if got := who.ID == first.Identity().ID; got != app.same || !who.Is("1100000000000000079") || who.Is(first.Identity().ID) != app.same {
+			t.Errorf("the bot of application %s is %+v, want it the same as %+v: %v", app.id, who, first.Identity(), app.same)
+		}
+		recalled, err := discord.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok, err := recalled.Recall(t.Context()); !ok || err != nil {
+			t.Fatalf("Recall: %v, %v", ok, err)
+		}
+		if diff := cmp.Diff(who, recalled.Identity()); diff != "" {
+			t.Errorf("recalled (-want +got):\n%s", diff)
+		}
+	}
+}
+
 func TestATokenThatIsNotValid(t *testing.T) {
 	t.Parallel()
 	x := listen(t, nil)

@@ -20,7 +20,7 @@ func (p *Platform) enterWorkspace(ctx context.Context, w earshot.WorkspaceID) er
 	if _, ok := p.entered.Get(w); ok {
 		return nil
 	}
-	if err := p.self().Introduce(ctx, w, p.identity); err != nil {
+	if err := p.self().Introduce(ctx, w, p.identity, p.user); err != nil {
 		return err
 	}
 	if err := p.o.Joined(ctx, w); err != nil {

@@ -208,12 +208,15 @@ func (p *Platform) replied(ctx context.Context, s earshot.Scope, root earshot.Me
 const oldPost = earshot.Time(time.Hour / time.Microsecond)
 
 // unedited clears Edited on our own posts: only we can update them, and replacing a
-// placeholder by its answer is not an edit.
+// placeholder by its answer is not an edit. Their author is who wrote them down.
 func (p *Platform) unedited(d *slackmsg.DecodedMessage) {
 	m := &d.Message
 	if d.Key == "" || m.Deleted || !p.identity.Is(m.Author.ID) {
 		d.Key, d.Whole = "", false
 		return
+	}
+	if m.Author.ID == p.user {
+		m.Author.ID = p.identity.ID
 	}
 	d.Whole = d.Whole || m.Edited != 0 && m.Edited < earshot.TimeOf(p.o.Now())-oldPost
 	m.Edited = 0

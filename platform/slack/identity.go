@@ -37,25 +37,34 @@ func (p *Platform) Enter(ctx context.Context) error {
 	if err != nil {
 		return p.refusedAtStart(ctx, fmt.Errorf("slack: %w", whoami.MarkFailed(err)))
 	}
-	if err := p.self().Remember(ctx, now, keepApp); err != nil {
+	ids, err := p.self().AddIDs(ctx, now.appKey(), now.ids(), now.former)
+	if err == nil {
+		err = p.self().Remember(ctx, now, keepApp)
+	}
+	if err != nil {
 		return err
 	}
 	if !p.known {
-		p.setIdentity(now)
-	} else if p.identity.ID != earshot.AuthorID(now.User) || p.workspace != earshot.WorkspaceID(now.Workspace) {
+		p.setIdentity(now, ids)
+	} else if p.user != earshot.AuthorID(now.User) || p.workspace != earshot.WorkspaceID(now.Workspace) {
 		return ErrAnotherBot
 	}
-	return p.self().Introduce(ctx, p.workspace, p.identity)
+	return p.self().Introduce(ctx, p.workspace, p.identity, p.user)
 }
 
 // Recall reads from the store who the bot was when Slack was last asked with this
 // token. It reports whether that is known.
 func (p *Platform) Recall(ctx context.Context) (bool, error) {
 	was, ok, err := p.self().Recall(ctx)
-	if ok {
-		p.setIdentity(was)
+	if err != nil || !ok {
+		return false, err
 	}
-	return ok, err
+	ids, err := p.self().IDs(ctx, was.appKey())
+	if err != nil {
+		return false, err
+	}
+	p.setIdentity(was, ids)
+	return true, nil
 }
 
 // Unreachable reports whether an error of [Platform.Enter] says nothing about
@@ -88,16 +97,42 @@ type configError struct{ error }
 // Unwrap returns what is wrong.
 func (e *configError) Unwrap() error { return e.error }
 
-// setIdentity sets who the bot is: its user id, by which it is mentioned, and as
-// aliases its bot id and app id, which messages may have as their author.
-func (p *Platform) setIdentity(s botSelf) {
-	p.workspace, p.enterprise, p.url, p.app = earshot.WorkspaceID(s.Workspace), s.Enterprise, s.URL, s.App
-	p.identity = earshot.Identity{ID: earshot.AuthorID(s.User), Name: s.Name}
-	for _, alias := range []string{s.Bot, s.App} {
-		if alias != "" {
-			p.identity.Aliases = append(p.identity.Aliases, earshot.AuthorID(alias))
+// ids returns what messages may have as the bot's id: its user id, by which it is
+// mentioned, its bot id and the app's.
+func (s botSelf) ids() []earshot.AuthorID {
+	var ids []earshot.AuthorID
+	for _, id := range []string{s.User, s.Bot, s.App} {
+		if id != "" {
+			ids = append(ids, earshot.AuthorID(id))
 		}
 	}
+	return ids
+}
+
+// appKey names the app in its workspace: by its id, and where Slack does not tell that,
+// by the bot's name.
+func (s botSelf) appKey() string {
+	if s.App == "" {
+		return s.Workspace + "/@" + s.Name
+	}
+	return s.Workspace + "/" + s.App
+}
+
+// former returns the ids of the bot of another token, where that is of the same app.
+func (s botSelf) former(was botSelf) []earshot.AuthorID {
+	if was.Workspace != s.Workspace || was.App != s.App && was.App != "" && s.App != "" || (was.App == "" || s.App == "") && was.Name != s.Name {
+		return nil
+	}
+	return was.ids()
+}
+
+// setIdentity sets who the bot is. Its id is the first that it had over the store, so
+// that it goes on with its conversations after the app was installed again; the others
+// are its aliases.
+func (p *Platform) setIdentity(s botSelf, ids []earshot.AuthorID) {
+	p.workspace, p.enterprise, p.url, p.app = earshot.WorkspaceID(s.Workspace), s.Enterprise, s.URL, s.App
+	p.user = earshot.AuthorID(s.User)
+	p.identity = whoami.Identity(s.Name, ids, s.ids())
 	p.known = true
 	p.client.ShareRates(s.Workspace + " " + s.User)
 }

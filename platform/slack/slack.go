@@ -62,6 +62,7 @@ type Platform struct {
 
 	// Who the bot is. Enter or Recall sets it, before anything reads it.
 	identity   earshot.Identity
+	user       earshot.AuthorID // which people mention now; identity.ID is the first that it had
 	workspace  earshot.WorkspaceID
 	enterprise string // the organisation's id, "" where there is none
 	url        string // of the workspace, such as https://example.slack.com/
