@@ -40,5 +40,12 @@ type Store interface {
 	// afterwards begins from nothing, but no sequence and no turn id is given
 	// twice. Erasing a channel that is not stored is no error.
 	Erase(ctx context.Context, s Scope) error
+	// MoveChannel gives a channel another id in its workspace, as when the platform
+	// says that it has: all that is stored of it, and erasures that have not ended, are
+	// the other id's from then on, at once. Writes of a turn that is running get
+	// ErrFenced, and the turn is claimed again under the new id. Moving a channel that
+	// is not stored is no error, so a move may be repeated; where more than the name
+	// of the other id's channel is stored, the error is ErrConflict and nothing moves.
+	MoveChannel(ctx context.Context, from Scope, to ChannelID) error
 	Close() error
 }

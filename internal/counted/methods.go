@@ -422,3 +422,7 @@ func (st *Store) Remember(ctx context.Context, p earshot.Platform, w earshot.Wor
 func (st *Store) Erase(ctx context.Context, s earshot.Scope) error {
 	return st.step().Erase(ctx, s)
 }
+
+func (st *Store) MoveChannel(ctx context.Context, from earshot.Scope, to earshot.ChannelID) error {
+	return st.step().MoveChannel(ctx, from, to)
+}

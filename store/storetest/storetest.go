@@ -88,6 +88,7 @@ var otherGroups = []group{
 	{"Quotes", quoteCases},
 	{"Erasures", slices.Concat(erasuresCases, reactErasureCases)},
 	{"Erase", purgeCases},
+	{"MoveChannel", moveCases},
 	{"Locate", locateCases},
 	{"Prune", pruneCases},
 	{"AnyQueue", queueModelCases},
@@ -143,6 +144,10 @@ type (
 )
 
 func (onlyMessages) Erase(context.Context, earshot.Scope) error { return errors.ErrUnsupported }
+
+func (onlyMessages) MoveChannel(context.Context, earshot.Scope, earshot.ChannelID) error {
+	return errors.ErrUnsupported
+}
 
 func (o onlyMessages) Close() error {
 	if c, ok := o.messageStore.(io.Closer); ok {

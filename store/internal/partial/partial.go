@@ -102,5 +102,20 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 	return nil
 }
 
+// MoveChannel implements [earshot.Store]. Where the new id is transient and the old one
+// is not, or the other way round, what the memory has stays with the id that it is of.
+func (s *Store) MoveChannel(ctx context.Context, from earshot.Scope, to earshot.ChannelID) error {
+	if err := s.Store.MoveChannel(ctx, from, to); err != nil {
+		return err
+	}
+	if err := s.memory.MoveChannel(ctx, from, to); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.running, func(q question, _ earshot.TurnID) bool { return q.scope == from }) // it is claimed again
+	return nil
+}
+
 // Close implements [earshot.Store].
 func (s *Store) Close() error { return errors.Join(s.Store.Close(), s.memory.Close()) }
