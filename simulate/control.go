@@ -62,9 +62,13 @@ var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 		return nil, s.react(o.Channel, o.TS, o.User, o.Emoji, false)
 	},
 	"rename": func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.rename(o.Channel, o.Name) },
-	"join":   func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.join(o.Channel, o.User) },
-	"leave":  func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.left(o.Channel, o.User, o.User) },
-	"kick":   func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.left(o.Channel, o.User, o.By) },
+	"channel_id_changed": func(s *Slack, _ *http.Request, o order) (any, error) {
+		id, err := s.changeID(o.Channel)
+		return object{"channel": id}, err
+	},
+	"join":  func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.join(o.Channel, o.User) },
+	"leave": func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.left(o.Channel, o.User, o.User) },
+	"kick":  func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.left(o.Channel, o.User, o.By) },
 	"open": func(s *Slack, _ *http.Request, o order) (any, error) {
 		channel, err := s.openHome(o.User)
 		return object{"channel": channel}, err

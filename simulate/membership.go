@@ -103,3 +103,28 @@ func (s *Slack) left(channel, user, by string) error {
 	}
 	return nil
 }
+
+// ChangeID gives a private channel another id, as Slack does when it is shared with
+// another organisation: channel_id_changed is sent, and only the new id is known from
+// then on. It returns that.
+func (s *Slack) ChangeID(channel string) string {
+	id, err := s.changeID(channel)
+	check(err)
+	return id
+}
+
+func (s *Slack) changeID(channel string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.channel(channel)
+	if c == nil || c.Kind != Private {
+		return "", fmt.Errorf("there is no private channel %q to give another id", channel)
+	}
+	s.lastID++
+	old := c.ID
+	c.ID = fmt.Sprintf("C0MOVED%d", s.lastID)
+	if c.has(s.o.App.UserID) && s.granted(c.scope("read")) {
+		s.emit(object{"type": "channel_id_changed", "old_channel_id": old, "new_channel_id": c.ID, "event_ts": s.now()})
+	}
+	return c.ID, nil
+}

@@ -1,6 +1,9 @@
 package daemon
 
 import (
+	"context"
+
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/platform/slack"
 	"github.com/earshot-ai/earshot/secret"
@@ -20,6 +23,10 @@ func slackOptions(s sharedParts, events *relay) slack.Options {
 	// jump with the wall clock.
 	o.HTTPClient, o.Dial, o.Jitter = x.Client, x.Dial, x.Jitter
 	o.Acknowledged, o.Refused, o.Missed, o.Left = s.meters.Acknowledged, s.noteRefused, events.noteMissed, events.leaveChannel
+	o.Moved = func(context.Context, earshot.Scope, earshot.ChannelID) error {
+		s.caches.clear()
+		return nil
+	}
 	return o
 }
 

@@ -70,6 +70,7 @@ var uses = map[string]func(*Platform, context.Context, delivery) error{
 	"reaction_removed":      (*Platform).reaction,
 	"channel_rename":        (*Platform).channelChanged,
 	"group_rename":          (*Platform).channelChanged,
+	"channel_id_changed":    (*Platform).moved,
 	"member_joined_channel": (*Platform).joined,
 	"member_left_channel":   (*Platform).left,
 	"channel_left":          (*Platform).left,

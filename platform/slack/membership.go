@@ -74,6 +74,33 @@ func (p *Platform) leave(ctx context.Context, s earshot.Scope, purge bool) error
 	return p.o.Left(ctx, s)
 }
 
+// moved gives what is stored of a channel the id that Slack has given it, as when a
+// private channel is shared with another organisation (docs.slack.dev,
+// channel_id_changed).
+func (p *Platform) moved(ctx context.Context, x delivery) error {
+	old, now := x.Event.Channel.ID, x.Event.Moved
+	if old == "" || now == "" || old == now {
+		return nil
+	}
+	err := p.o.Store.MoveChannel(ctx, p.scope(old), now)
+	switch {
+	case errors.Is(err, earshot.ErrConflict):
+		p.o.Log.Error("a channel has another id, and something is stored under that already: what was said before stays under the old one", "channel", now, "was", old)
+		return nil
+	case err != nil:
+		return fmt.Errorf("channel %s, which is now %s: %w", old, now, err)
+	}
+	p.o.Log.Info("a channel has another id: what is stored of it is moved", "channel", now, "was", old)
+	p.names.forget(old)
+	if err := p.moveErasure(ctx, old, now); err != nil {
+		return fmt.Errorf("channel %s, which is now %s: %w", old, now, err)
+	}
+	if err := p.o.Moved(ctx, p.scope(old), now); err != nil {
+		return err
+	}
+	return p.leave(ctx, p.scope(old), false)
+}
+
 // removed handles the events that the app was uninstalled, or its tokens revoked.
 func (p *Platform) removed(ctx context.Context, x delivery) error {
 	if x.Event.Type == "tokens_revoked" && !slices.ContainsFunc(x.Event.Bots, p.identity.Is) {

@@ -66,6 +66,18 @@ func (p *Platform) putErasure(ctx context.Context, key string, a answer) error {
 	return p.o.Store.PutNote(ctx, earshot.Note{Key: key, Data: data})
 }
 
+// moveErasure gives an erasure that is planned for a channel the channel's new id.
+func (p *Platform) moveErasure(ctx context.Context, old, now earshot.ChannelID) error {
+	list, err := p.o.Store.Notes(ctx, p.leaving(old), 1)
+	if err != nil || len(list) == 0 || list[0].Key != p.leaving(old) {
+		return err
+	}
+	if err := p.o.Store.PutNote(ctx, earshot.Note{Key: p.leaving(now), Data: list[0].Data}); err != nil {
+		return err
+	}
+	return p.o.Store.DropNote(ctx, p.leaving(old))
+}
+
 // Confirm asks Slack again about every planned erasure, and erases what Slack then
 // confirms for the second time. Call it now and then, after [Platform.Enter] or
 // [Platform.Recall].

@@ -50,6 +50,7 @@ type Store interface {
 	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
 	PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error
 	Erase(ctx context.Context, s earshot.Scope) error
+	MoveChannel(ctx context.Context, from earshot.Scope, to earshot.ChannelID) error
 	earshot.Notes
 }
 
@@ -100,6 +101,10 @@ type Options struct {
 	// Left is called with a channel that the bot is no longer a member of. After an
 	// error the event comes again. nil: not called.
 	Left func(ctx context.Context, s earshot.Scope) error
+	// Moved is called with a channel that has another id now, once what is stored of it
+	// is moved, and before Left is called with the old one. After an error the event
+	// comes again. nil: not called.
+	Moved func(ctx context.Context, from earshot.Scope, to earshot.ChannelID) error
 
 	HTTPClient *http.Client     // default: one of its own, with time-outs
 	Dial       Dial             // opens the connections of sockets; nil: the network, by way of the environment's proxy
@@ -148,6 +153,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	settings.Outside(&o.HTTPClient, &o.Now, &o.Jitter, &o.Log)
 	settings.Hooks(o.Log, &o.Missed, &o.Acknowledged, &o.Refused, &o.Left)
+	if o.Moved == nil {
+		o.Moved = func(context.Context, earshot.Scope, earshot.ChannelID) error { return nil }
+	}
 	return o, problems.Err()
 }
 

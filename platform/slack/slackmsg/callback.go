@@ -35,8 +35,9 @@ type Event struct {
 	// Channel is where it happened: the id, and kind, name, topic and purpose as far
 	// as the event has them.
 	Channel earshot.Channel
-	User    earshot.AuthorID // who did it, or whom it is about
-	Time    earshot.Time     // when it happened
+	Moved   earshot.ChannelID // of channel_id_changed: the channel's id from now on
+	User    earshot.AuthorID  // who did it, or whom it is about
+	Time    earshot.Time      // when it happened
 
 	Item     earshot.MessageID // what was reacted to
 	Reaction string
@@ -108,6 +109,10 @@ func event(v value) Event {
 	e.Channel = channel(c, v.At("channel_type"))
 	if e.Channel.ID == "" {
 		e.Channel = channel(item.Get("channel"), v.At("channel_type"))
+	}
+	if e.Channel.ID == "" {
+		e.Channel = channel(v.Get("old_channel_id"), "")
+		e.Moved = channel(v.Get("new_channel_id"), "").ID
 	}
 	switch e.Subtype {
 	case "channel_topic", "group_topic":
