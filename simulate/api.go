@@ -21,6 +21,7 @@ type method struct {
 	scope string // of the bot token; "history" and "read" are of the channel's kind
 	json  bool   // takes a JSON body
 	app   bool   // wants the app-level token
+	open  bool   // wants none, but the client's secret
 	run   handler
 }
 
@@ -53,6 +54,7 @@ func onMessage(find func(*Slack, *request) (*channel, *message, error), run func
 // JSON are Slack's.
 var methods = map[string]method{
 	"auth.test":                             {tier: 5, json: true, run: (*Slack).authTest},
+	"oauth.v2.access":                       {tier: 5, open: true, run: (*Slack).oauthAccess},
 	"apps.connections.open":                 {tier: 3, json: true, app: true, run: (*Slack).connectionsOpen},
 	"bots.info":                             {tier: 3, scope: "users:read", run: (*Slack).botsInfo},
 	"team.info":                             {tier: 3, scope: "team:read", json: true, run: (*Slack).teamInfo},
@@ -90,6 +92,8 @@ type request struct {
 	method string
 	args   map[string]string
 	token  string
+
+	client, clientSecret, refresh string // of oauth.v2.access
 }
 
 func (r *request) bool(key string) bool {
@@ -150,7 +154,7 @@ func (s *Slack) answer(w http.ResponseWriter, r *request) (object, error) {
 	if !ok {
 		return nil, &apiError{"unknown_method", object{"req_method": r.method}}
 	}
-	if err := s.authorize(r, m); err != nil {
+	if err := s.authorize(r, m); err != nil && !m.open {
 		return nil, err
 	}
 	w.Header().Set("X-OAuth-Scopes", strings.Join(s.o.App.Scopes, ","))
@@ -171,7 +175,7 @@ func (s *Slack) authorize(r *request, m method) error {
 		return fail("not_authed")
 	case s.endedTokens[r.token] != "":
 		return fail(s.endedTokens[r.token])
-	case r.token != a.BotToken && r.token != a.AppToken:
+	case r.token != a.BotToken && !s.olderTokens[r.token] && r.token != a.AppToken:
 		return fail("invalid_auth")
 	case s.removed:
 		return fail("account_inactive")
@@ -243,6 +247,9 @@ func parseCall(h *http.Request) (*request, error) {
 		r.token = t
 	}
 	delete(r.args, "token")
+	r.client, r.clientSecret, _ = h.BasicAuth()
+	r.refresh = r.args["refresh_token"]
+	delete(r.args, "refresh_token") // calls are shown without secrets
 	return r, nil
 }
 

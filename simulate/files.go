@@ -160,7 +160,7 @@ func (s *Slack) serveFile(w http.ResponseWriter, h *http.Request) {
 	s.mu.Lock()
 	c := s.record(r)
 	fault := s.fault(r, c)
-	f, entitled := s.file(id), token == s.o.App.BotToken && s.endedTokens[token] == "" && s.granted("files:read") && !s.removed
+	f, entitled := s.file(id), (token == s.o.App.BotToken || s.olderTokens[token]) && s.endedTokens[token] == "" && s.granted("files:read") && !s.removed
 	s.mu.Unlock()
 	defer s.ended(c)
 	if fault.before(s, w, c) {

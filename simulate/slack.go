@@ -89,6 +89,9 @@ type App struct {
 
 	BotToken, AppToken, SigningSecret string
 
+	// With RefreshToken the bot's tokens rotate: oauth.v2.access exchanges it.
+	ClientID, ClientSecret, RefreshToken string
+
 	Scopes    []string // nil is AllScopes
 	AgentView bool     // the app's manifest has agent_view: app_home_opened and app_context_changed are sent
 }
@@ -121,6 +124,8 @@ type Slack struct {
 	statuses    map[place]status
 	removed     bool              // the app was uninstalled
 	endedTokens map[string]string // tokens that are refused, with the code
+	olderTokens map[string]bool   // which work beside the newest until they end
+	nextRefresh string            // of the last exchange; once it is used, the one before ends
 
 	calls  []*Call
 	spent  map[string][]time.Time // moments of calls in the last minute, by limit
@@ -140,7 +145,7 @@ type Slack struct {
 // NewSlack starts a fake Slack; nil means the default options. The caller must call
 // [Slack.Close]. The error is of an option, or of listening.
 func NewSlack(o *SlackOptions) (*Slack, error) {
-	s := &Slack{spent: map[string][]time.Time{}, statuses: map[place]status{}, endedTokens: map[string]string{}, tickets: map[string]bool{}, queued: make(chan struct{}, 1)}
+	s := &Slack{spent: map[string][]time.Time{}, statuses: map[place]status{}, endedTokens: map[string]string{}, olderTokens: map[string]bool{}, tickets: map[string]bool{}, queued: make(chan struct{}, 1)}
 	if o != nil {
 		s.o = *o
 	}

@@ -3,6 +3,7 @@ package simulate
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Codes with which Slack refuses a token (docs.slack.dev, auth.test, Errors).
@@ -18,6 +19,9 @@ func (s *Slack) ExpireToken() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.endedTokens[s.o.App.BotToken] = tokenExpired
+	for older := range s.olderTokens {
+		s.endedTokens[older] = tokenExpired
+	}
 }
 
 // RevokeToken has somebody revoke the bot's token (auth.revoke): calls with it answer
@@ -35,6 +39,32 @@ func (s *Slack) RestoreToken() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.endedTokens, s.o.App.BotToken)
+}
+
+// oauthAccess exchanges a refresh token (docs.slack.dev, Using token rotation). The old
+// tokens work until the new refresh token is used, or they end.
+func (s *Slack) oauthAccess(r *request) (object, error) {
+	a := &s.o.App
+	switch {
+	case r.client != a.ClientID || a.ClientID == "":
+		return nil, fail("invalid_client_id")
+	case r.clientSecret != a.ClientSecret:
+		return nil, fail("bad_client_secret")
+	case r.args["grant_type"] != "refresh_token":
+		return nil, fail("invalid_grant_type")
+	case s.removed || r.refresh == "" || r.refresh != a.RefreshToken && r.refresh != s.nextRefresh:
+		return nil, fail("invalid_refresh_token")
+	}
+	if r.refresh == s.nextRefresh {
+		a.RefreshToken = s.nextRefresh
+	}
+	s.lastID++
+	s.olderTokens[a.BotToken] = true
+	a.BotToken, s.nextRefresh = fmt.Sprintf("xoxe.xoxb-simulated-%d", s.lastID), fmt.Sprintf("xoxe-1-simulated-%d", s.lastID)
+	return object{
+		"access_token": a.BotToken, "expires_in": 43200, "refresh_token": s.nextRefresh, "token_type": "bot", "scope": strings.Join(a.Scopes, ","),
+		"bot_user_id": a.UserID, "app_id": a.ID, "team": object{"id": s.o.Team.ID, "name": s.o.Team.Name}, "enterprise": nil, "is_enterprise_install": false,
+	}, nil
 }
 
 // RotateToken gives the bot another token and returns it. The old one answers

@@ -44,6 +44,15 @@ func CheckSlack(ctx context.Context, o Options, channel string, tell func(Findin
 	defer st.Close()
 	settings := slackSettings(c)
 	settings.Store, settings.Log = st, o.Log
+	if !settings.Rotation.RefreshToken.Empty() {
+		// An exchanged token must be the bot's, or the check would end that one's.
+		own, err := store.Open(ctx, c.Store, nil)
+		if err != nil {
+			return err
+		}
+		defer own.Close()
+		settings.Rotation.Store = own
+	}
 	r := slack.CheckRequest{Channel: strings.TrimSpace(channel)}
 	if c.Slack.Listen != "" {
 		r.Serve = func(events http.Handler) (func(), error) { return serveEvents(ctx, c.Slack.Listen, events) }

@@ -54,8 +54,8 @@ type Platform struct {
 	// Who the bot is. Enter or Recall sets it, before anything reads it.
 	identity earshot.Identity
 	user     earshot.AuthorID // which people mention now; identity.ID is the first that it had
-	app      string // the application's id
-	known    bool   // Enter or Recall has succeeded
+	app      string           // the application's id
+	known    bool             // Enter or Recall has succeeded
 }
 
 // New returns a platform and asks Discord nothing. The error names every problem of

@@ -79,7 +79,7 @@ func (p *Platform) OpenFile(ctx context.Context, s earshot.Scope, id earshot.Art
 	}
 	out := media.Source{
 		Name: cmp.Or(f.Name, f.Title), Type: f.Type, Size: max(f.Size, 0), External: f.External || f.Mode == "external",
-		URL: cmp.Or(f.Download, f.Private), Hosts: p.fileHosts(), Token: p.o.BotToken,
+		URL: cmp.Or(f.Download, f.Private), Hosts: p.fileHosts(), Token: p.client.Token(),
 	}
 	if out.URL == "" && !out.External {
 		return media.Source{}, fmt.Errorf("files.info: slack gives no access to the file: %w", earshot.ErrNotFound)

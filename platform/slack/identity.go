@@ -33,6 +33,9 @@ var ErrAnotherBot = errors.New("slack: the token is another bot's than at the la
 // after others the token or the configuration must be corrected, and the
 // error says how.
 func (p *Platform) Enter(ctx context.Context) error {
+	if err := p.refreshed(ctx); err != nil {
+		return err
+	}
 	now, err := p.whoAmI(ctx)
 	if err != nil {
 		return p.refusedAtStart(ctx, fmt.Errorf("slack: %w", whoami.MarkFailed(err)))
@@ -50,6 +53,25 @@ func (p *Platform) Enter(ctx context.Context) error {
 		return ErrAnotherBot
 	}
 	return p.self().Introduce(ctx, p.workspace, p.identity, p.user)
+}
+
+// refreshed gets a token where tokens rotate. An exchange that fails can wait while the
+// token that there is works.
+func (p *Platform) refreshed(ctx context.Context) error {
+	if p.rotator == nil {
+		return nil
+	}
+	err := p.rotator.Refresh(ctx)
+	switch {
+	case err == nil:
+		return nil
+	case p.rotator.Usable():
+		p.o.Log.Warn("the token is not exchanged yet", "err", err)
+		return nil
+	case errors.Is(err, errSealed):
+		return err
+	}
+	return p.refusedAtStart(ctx, fmt.Errorf("slack: %w", whoami.MarkFailed(err)))
 }
 
 // Recall reads from the store who the bot was when Slack was last asked with this
@@ -151,7 +173,7 @@ func (p *Platform) whoAmI(ctx context.Context) (botSelf, error) {
 	if me.Bot == "" {
 		// A bot's token is known by its prefix. A server that is not Slack's may
 		// leave the id out.
-		if strings.HasPrefix(p.o.BotToken.Reveal(), "xoxb-") {
+		if strings.HasPrefix(strings.TrimPrefix(p.client.Token().Reveal(), "xoxe."), "xoxb-") {
 			p.o.Log.Warn("the server does not tell the bot's id: messages that have no other author are not recognised as our own")
 			return me, nil
 		}
@@ -176,7 +198,7 @@ func (p *Platform) whoAmI(ctx context.Context) (botSelf, error) {
 // self is what the store remembers of the bot.
 func (p *Platform) self() whoami.Memory[botSelf] {
 	return whoami.Memory[botSelf]{
-		Platform: earshot.Slack, Token: p.o.BotToken, Store: p.o.Store,
+		Platform: earshot.Slack, Token: p.o.installed(), Store: p.o.Store,
 		Whole: func(s botSelf) bool { return s.User != "" && s.Workspace != "" },
 	}
 }

@@ -51,15 +51,16 @@ type Store interface {
 	PutAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, authors ...earshot.Author) error
 	Erase(ctx context.Context, s earshot.Scope) error
 	MoveChannel(ctx context.Context, from earshot.Scope, to earshot.ChannelID) error
-	earshot.Notes
+	TokenStore
 }
 
 // Options configure a platform. BotToken and Store are required, and SigningSecrets for
 // [Platform.Handler] or AppToken for [Platform.Listen]; zero values of the rest mean
 // the defaults.
 type Options struct {
-	APIURL         string // default: [DefaultAPIURL]
-	BotToken       secret.Secret
+	APIURL         string        // default: [DefaultAPIURL]
+	BotToken       secret.Secret // not needed with Rotation
+	Rotation       Rotation      // of an app whose tokens end
 	AppToken       secret.Secret
 	SigningSecrets []secret.Secret // of which one must fit; two during a rotation
 	Store          Store
@@ -115,6 +116,14 @@ type Options struct {
 	Log    *slog.Logger // nil discards
 }
 
+// installed returns the token that the installation gave: the same at each start.
+func (o Options) installed() secret.Secret {
+	if o.Rotation.on() {
+		return o.Rotation.RefreshToken
+	}
+	return o.BotToken
+}
+
 // A Dial opens a network connection, as [net.Dialer.DialContext] does.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
@@ -127,10 +136,13 @@ func (o Options) withDefaults() (Options, error) {
 	if !strings.HasSuffix(o.APIURL, "/") {
 		o.APIURL += "/"
 	}
-	if o.BotToken.Empty() {
+	switch r := o.Rotation; {
+	case r.on() && (r.ClientID.Empty() || r.ClientSecret.Empty()):
+		problems.Add("a refresh token needs the app's client id and secret: set SLACK_CLIENT_ID and SLACK_CLIENT_SECRET")
+	case !r.on() && o.BotToken.Empty():
 		problems.Add("there is no bot token: set SLACK_BOT_TOKEN to the Bot User OAuth Token (xoxb-…) of the app")
 	}
-	for _, s := range []secret.Secret{o.BotToken, o.AppToken} {
+	for _, s := range []secret.Secret{o.BotToken, o.AppToken, o.Rotation.ClientID, o.Rotation.ClientSecret, o.Rotation.RefreshToken} {
 		if flaw := s.Flaw(); flaw != "" {
 			problems.Add("a token %s: set it to what Slack shows, alone", flaw)
 		}

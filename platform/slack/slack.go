@@ -47,8 +47,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
+	"github.com/earshot-ai/earshot/secret"
 )
 
 // A Platform is one Slack workspace as its bot sees it. It is safe for
@@ -56,6 +59,8 @@ import (
 type Platform struct {
 	o      Options
 	client *slackapi.Client
+
+	rotator *rotator // nil: tokens do not end
 
 	names   *nameResolver
 	replies *replies
@@ -92,7 +97,13 @@ func New(o Options) (*Platform, error) {
 		p.replies.missEvents(to)
 		o.Missed(from, to)
 	}
-	p.client = newClient(p.o)
+	p.client = newClient(p.o, func(ctx context.Context, refused secret.Secret) error { return p.rotator.Renew(ctx, refused) })
+	if o.Rotation.on() {
+		p.rotator = &rotator{Rotation: o.Rotation, client: p.client, store: o.Rotation.Store, now: o.Now}
+		if p.rotator.store == nil {
+			p.rotator.store = o.Store
+		}
+	}
 	p.names = newNames(p)
 	p.agent.Store(o.AgentView)
 	p.stop = sync.OnceFunc(func() { close(p.gone) })
@@ -115,9 +126,12 @@ func Open(ctx context.Context, o Options) (*Platform, error) {
 }
 
 // newClient returns the client that makes every call of a platform.
-func newClient(o Options) *slackapi.Client {
+func newClient(o Options, renew func(context.Context, secret.Secret) error) *slackapi.Client {
+	if !o.Rotation.on() {
+		renew = nil
+	}
 	return slackapi.New(slackapi.Options{
-		URL: o.APIURL, Token: o.BotToken, Distributed: o.Tier == Distributed, ReadsFailOverLimit: o.Overflow == Degrade, Rates: o.Rates, Back: o.Missed,
+		URL: o.APIURL, Token: o.BotToken, Distributed: o.Tier == Distributed, ReadsFailOverLimit: o.Overflow == Degrade, Rates: o.Rates, Back: o.Missed, Renew: renew,
 		HTTP: o.HTTPClient, Now: o.Now, Jitter: o.Jitter, Log: o.Log,
 	})
 }
@@ -146,7 +160,18 @@ func (p *Platform) SignedOut() (why string, since time.Time, ok bool) { return p
 // Probe calls Slack every few seconds while it is down or refuses the bot's token, until
 // ctx ends, so that [Platform.Down] and [Platform.SignedOut] are soon false again. It
 // returns ctx's error.
-func (p *Platform) Probe(ctx context.Context) error { return p.client.Probe(ctx) }
+// Where tokens rotate, it keeps the token valid, too.
+func (p *Platform) Probe(ctx context.Context) error {
+	if p.rotator == nil {
+		return p.client.Probe(ctx)
+	}
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() error { return p.client.Probe(ctx) })
+	both.Go(func() error {
+		return p.rotator.Run(ctx, func(err error) { p.o.Log.Error("the token is not exchanged", "err", err) })
+	})
+	return both.Wait()
+}
 
 // scope returns a channel of the workspace.
 func (p *Platform) scope(c earshot.ChannelID) earshot.Scope {

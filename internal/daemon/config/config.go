@@ -202,7 +202,10 @@ type Keys struct {
 
 	OtelHeaders secret.Secret `env:"OTEL_EXPORTER_OTLP_HEADERS" doc:"headers for the collector at otel.endpoint, such as Authorization=Bearer%20KEY: name=value, divided by commas, the values percent-encoded."`
 
-	SlackBotToken         secret.Secret `env:"SLACK_BOT_TOKEN" doc:"the app's bot token, xoxb-…"`
+	SlackBotToken         secret.Secret `env:"SLACK_BOT_TOKEN" doc:"the app's bot token, xoxb-…. Not needed with SLACK_REFRESH_TOKEN."`
+	SlackRefreshToken     secret.Secret `env:"SLACK_REFRESH_TOKEN" doc:"of an app with token rotation: the refresh token, xoxe-1-…, that the installation gave. Later ones are kept in the store, encrypted."`
+	SlackClientID         secret.Secret `env:"SLACK_CLIENT_ID" doc:"the app's client id, with SLACK_REFRESH_TOKEN."`
+	SlackClientSecret     secret.Secret `env:"SLACK_CLIENT_SECRET" doc:"its client secret, likewise. The kept tokens are encrypted with it."`
 	SlackAppToken         secret.Secret `env:"SLACK_APP_TOKEN" doc:"its app-level token, xapp-…, for Socket Mode."`
 	SlackSigningSecret    secret.Secret `env:"SLACK_SIGNING_SECRET" doc:"its signing secret, for events by HTTP."`
 	SlackSigningSecretOld secret.Secret `env:"SLACK_SIGNING_SECRET_OLD" doc:"the previous signing secret, while it is being replaced; both are valid."`

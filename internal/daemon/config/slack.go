@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net"
 	"strings"
+
+	"github.com/earshot-ai/earshot/secret"
 )
 
 // A Slack sets how the bot works on Slack. Its tokens are in [Keys].
@@ -70,7 +72,22 @@ func (c Config) CheckSlackKeys() []error {
 			bad(key, "%s: it begins with %s; find it under %s in your app's settings (docs/slack.md)", what, prefix, from)
 		}
 	}
-	token("SLACK_BOT_TOKEN", k.SlackBotToken.Reveal(), "xoxb-", "OAuth & Permissions")
+	switch {
+	case !k.SlackRefreshToken.Empty():
+		token("SLACK_REFRESH_TOKEN", k.SlackRefreshToken.Reveal(), "xoxe-", "OAuth & Permissions")
+		for _, s := range []struct {
+			key   string
+			value secret.Secret
+		}{{"SLACK_CLIENT_ID", k.SlackClientID}, {"SLACK_CLIENT_SECRET", k.SlackClientSecret}} {
+			if s.value.Empty() {
+				bad(s.key, "is not set, and SLACK_REFRESH_TOKEN needs it: find it under Basic Information, App Credentials")
+			}
+		}
+	case strings.HasPrefix(k.SlackBotToken.Reveal(), "xoxe."):
+		bad("SLACK_REFRESH_TOKEN", "is not set: the bot token is of an app with token rotation and works for twelve hours (docs/slack.md)")
+	default:
+		token("SLACK_BOT_TOKEN", k.SlackBotToken.Reveal(), "xoxb-", "OAuth & Permissions")
+	}
 	if !k.SlackAppToken.Empty() {
 		token("SLACK_APP_TOKEN", k.SlackAppToken.Reveal(), "xapp-", "Basic Information, App-Level Tokens")
 	}

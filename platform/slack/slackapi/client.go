@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -51,6 +52,10 @@ type Options struct {
 	// Rates share the rates with other processes of the same app and workspace,
 	// from [Client.ShareRates] on. nil: this process is alone.
 	Rates Rates
+	// Renew gets another token for the bot than the one that Slack has refused as
+	// ended, and calls [Client.SetToken]; the call is then made again. nil: tokens do not
+	// rotate.
+	Renew func(ctx context.Context, refused secret.Secret) error
 	// Back is called with a time in which Slack may have refused the bot's token, once
 	// it accepts it again. It must not block. nil: not called.
 	Back func(from, to time.Time)
@@ -78,6 +83,7 @@ type Client struct {
 	calls tally.Calls
 
 	bot, app reach.Access // by the bot's token, and by the app-level one
+	token    atomic.Pointer[secret.Secret]
 
 	mu     sync.Mutex // guards what follows
 	scopes []string   // of the bot token, as Slack's last answer had them
@@ -87,20 +93,27 @@ type Client struct {
 func New(o Options) *Client {
 	o.URL = cmp.Or(o.URL, DefaultURL)
 	settings.Outside(&o.HTTP, &o.Now, &o.Jitter, &o.Log)
-	return &Client{
+	c := &Client{
 		o: o, http: settings.SameHost(o.HTTP), calls: tally.Calls{Platform: earshot.Slack},
 		pace: callPacer{
 			distributed: o.Distributed, now: o.Now, jitter: o.Jitter,
 			rates: map[string]*methodRate{}, tickets: map[string]time.Time{}, sharing: newSharing(o),
 		},
 	}
+	c.SetToken(o.Token)
+	return c
 }
 
 // Call calls a method with the bot's token and returns the whole answer, which has
 // ok: true. The error is an [*Error], [*LimitedError] or [*StatusError], wraps
 // [ErrAnswer], or is ctx's or the network's. No error holds a token or a URL.
 func (c *Client) Call(ctx context.Context, method string, args url.Values) (json.RawMessage, error) {
-	return c.CallAs(ctx, c.o.Token, method, args)
+	token := c.Token()
+	raw, err := c.CallAs(ctx, token, method, args)
+	if c.o.Renew != nil && IsRefused(err, "token_expired", "invalid_auth", "not_authed") {
+		return c.renewed(ctx, token, err, func() (json.RawMessage, error) { return c.CallAs(ctx, c.Token(), method, args) })
+	}
+	return raw, err
 }
 
 // Try is [Client.Call] without waiting and without repetition: where the call would
@@ -110,7 +123,7 @@ func (c *Client) Try(ctx context.Context, method string, args url.Values) (json.
 	if err := c.wait(ctx, method, args, 0, ""); err != nil {
 		return nil, err
 	}
-	return c.once(ctx, c.o.Token, method, args)
+	return c.once(ctx, c.Token(), method, args)
 }
 
 // CallAs is [Client.Call] with another token, such as the app-level one.
@@ -190,7 +203,7 @@ func (c *Client) once(ctx context.Context, token secret.Secret, method string, a
 	c.calls.Sent(method)
 	raw, err := c.answer(method, args, token, r)
 	c.note(method, err)
-	if method == OpenConnection || token.Reveal() == c.o.Token.Reveal() {
+	if method == OpenConnection || token.Reveal() == c.Token().Reveal() {
 		c.noteToken(method, err)
 	}
 	return raw, err
@@ -289,7 +302,7 @@ func (c *Client) answer(method string, args url.Values, token secret.Secret, r *
 	if json.Unmarshal(raw, &head) != nil {
 		return nil, fmt.Errorf("%s: %w: it is not the API's JSON", method, ErrAnswer)
 	}
-	if s := w.Header.Get("X-OAuth-Scopes"); s != "" && token.Reveal() == c.o.Token.Reveal() {
+	if s := w.Header.Get("X-OAuth-Scopes"); s != "" && token.Reveal() == c.Token().Reveal() {
 		c.setScopes(s)
 	}
 	switch {

@@ -31,6 +31,10 @@ func (e *Error) remedy() string {
 		token = "the app-level token (SLACK_APP_TOKEN, xapp-…)"
 	}
 	switch e.Code {
+	case "invalid_refresh_token":
+		return "the refresh token no longer works: install the app again and set SLACK_REFRESH_TOKEN to the new one"
+	case "invalid_client_id", "bad_client_secret":
+		return "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are not the app's: they are under Basic Information, App Credentials"
 	case "invalid_auth", "not_authed":
 		return token + " is not valid: copy it again from the app's page"
 	case "token_revoked", "token_expired", "account_inactive":
