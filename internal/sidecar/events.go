@@ -26,6 +26,7 @@ const (
 	Deleted  EventType = "delete"   // a message is gone
 	Reacted  EventType = "reaction" // somebody gave an emoji, or took it back
 	Named    EventType = "channel"  // a channel's name, kind, topic or purpose; of raw events only
+	Moved    EventType = "moved"    // a channel has another id; of Slack's deliveries only
 	Profiled EventType = "author"   // who somebody is, in a workspace; of raw events only
 	Nameless EventType = "other"    // nothing that is kept; of raw events only
 )
@@ -49,6 +50,7 @@ type Event struct {
 	Happened earshot.Time
 	// Created, of Named, says that the channel is new: nothing was said in it before.
 	Created bool
+	To      earshot.ChannelID // of Moved: the channel's id from then on
 }
 
 // What has come of an event, besides the store's changes.

@@ -30,7 +30,42 @@ func (s *Service) SlackEvents(ctx context.Context, p access.Principal, raw [][]b
 		}
 		events = append(events, e)
 	}
-	return s.events(ctx, p, events, batch{of: "events"})
+	return s.inOrder(ctx, p, events)
+}
+
+// inOrder stores the events of deliveries. What comes before a channel gets another id is
+// stored before, and what comes after it after.
+func (s *Service) inOrder(ctx context.Context, p access.Principal, events []Event) ([]EventResult, error) {
+	i := slices.IndexFunc(events, func(e Event) bool { return e.Type == Moved })
+	if i < 0 {
+		return s.events(ctx, p, events, batch{of: "events"})
+	}
+	told, err := s.events(ctx, p, events[:i], batch{of: "events"})
+	if err != nil {
+		return nil, err
+	}
+	one, err := s.move(ctx, p, events[i])
+	if err != nil {
+		return nil, err
+	}
+	rest, err := s.inOrder(ctx, p, events[i+1:])
+	return slices.Concat(told, []EventResult{one}, rest), err
+}
+
+// move gives a channel its new id. A caller who does not reach that moves nothing.
+func (s *Service) move(ctx context.Context, p access.Principal, e Event) (EventResult, error) {
+	to := e.Channel.Scope()
+	to.Channel = e.To
+	if !p.Sees(to) {
+		return EventResult{Change: Ignored}, nil
+	}
+	switch err := s.store.MoveChannel(ctx, e.Channel.Scope(), e.To); {
+	case errors.Is(err, earshot.ErrConflict):
+		return EventResult{Change: Ignored}, nil // something is stored of the new one
+	case err != nil:
+		return EventResult{}, fmt.Errorf("move a channel: %w", err)
+	}
+	return EventResult{Channel: to, Change: earshot.Updated}, nil
 }
 
 // slackEvent reads one delivery.
@@ -67,6 +102,10 @@ func (s *Service) slackEvent(ctx context.Context, p access.Principal, raw []byte
 			if c.Event.Type == "reaction_removed" {
 				e.By = -1
 			}
+		}
+	case "channel_id_changed":
+		if c.Event.Moved != "" {
+			e.Type, e.To = Moved, c.Event.Moved
 		}
 	case "channel_rename", "group_rename", "channel_created":
 		e.Type, e.Created = Named, c.Event.Type == "channel_created"

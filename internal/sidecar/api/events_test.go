@@ -167,6 +167,25 @@ func TestSlackDeliveriesAreReadAsTheyCome(t *testing.T) {
 	if err != nil || c.Name != "deploys" {
 		t.Errorf("got %+v, %v", c, err)
 	}
+	// A channel that gets another id takes all along; what comes behind is of the new one.
+	status, _, got = w.call(t, "T1", http.MethodPost, "/v1/events?platform=slack", batch(
+		slack("E7", `{"type":"message","channel":"C1","channel_type":"channel","user":"U1","text":"before","ts":"1700000100.000100"}`),
+		slack("E8", `{"type":"channel_id_changed","old_channel_id":"C1","new_channel_id":"C1SHARED"}`),
+		slack("E8", `{"type":"channel_id_changed","old_channel_id":"C1","new_channel_id":"C1SHARED"}`),
+		slack("E9", `{"type":"message","channel":"C1SHARED","channel_type":"channel","user":"U1","text":"after","ts":"1700000101.000100"}`),
+	))
+	if want := []string{"new", "updated", "updated", "new"}; status != http.StatusOK || !slices.Equal(changes(t, got), want) {
+		t.Errorf("%d %s, want %v", status, got, want)
+	}
+	moved := earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1SHARED"}
+	for _, id := range []earshot.MessageID{"1700000100.000100", "1700000101.000100"} {
+		if _, err := w.store.Message(t.Context(), moved, id); err != nil {
+			t.Errorf("message %s is not in the channel that was moved: %v", id, err)
+		}
+	}
+	if _, err := w.store.Channel(t.Context(), earshot.Scope{Platform: "slack", Workspace: "T1", Channel: "C1"}); err == nil {
+		t.Error("the old id is still stored")
+	}
 	for body, want := range map[string]int{
 		`{"type":"url_verification","challenge":"x"}`: http.StatusBadRequest,
 		`{"type":"message","text":"x"}`:               http.StatusBadRequest,
