@@ -247,9 +247,14 @@ func parseCall(h *http.Request) (*request, error) {
 		r.token = t
 	}
 	delete(r.args, "token")
-	r.client, r.clientSecret, _ = h.BasicAuth()
+	var basic bool
+	if r.client, r.clientSecret, basic = h.BasicAuth(); !basic {
+		r.client, r.clientSecret = r.args["client_id"], r.args["client_secret"]
+	}
 	r.refresh = r.args["refresh_token"]
-	delete(r.args, "refresh_token") // calls are shown without secrets
+	for _, kept := range []string{"client_secret", "refresh_token"} { // calls are shown without secrets
+		delete(r.args, kept)
+	}
 	return r, nil
 }
 

@@ -18,9 +18,14 @@ const (
 func (s *Slack) ExpireToken() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.endedTokens[s.o.App.BotToken] = tokenExpired
+	s.endTokens(tokenExpired)
+}
+
+// endTokens makes Slack refuse the bot's tokens with a code.
+func (s *Slack) endTokens(code string) {
+	s.endedTokens[s.o.App.BotToken] = code
 	for older := range s.olderTokens {
-		s.endedTokens[older] = tokenExpired
+		s.endedTokens[older] = code
 	}
 }
 
@@ -30,7 +35,7 @@ func (s *Slack) RevokeToken() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.emit(object{"type": "tokens_revoked", "tokens": object{"oauth": []any{}, "bot": []any{s.o.App.UserID}}, "event_ts": s.now()})
-	s.endedTokens[s.o.App.BotToken] = tokenRevoked
+	s.endTokens(tokenRevoked)
 }
 
 // RestoreToken makes the bot's token work again, as when what Slack had refused it for
@@ -77,7 +82,7 @@ func (s *Slack) RotateToken() string {
 
 // newToken replaces the bot's token; the old one is refused with a code.
 func (s *Slack) newToken(code string) string {
-	s.endedTokens[s.o.App.BotToken] = code
+	s.endTokens(code)
 	s.lastID++
 	s.o.App.BotToken = fmt.Sprintf("xoxb-simulated-%d", s.lastID)
 	return s.o.App.BotToken

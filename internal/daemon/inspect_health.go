@@ -31,8 +31,8 @@ func (s sharedParts) health(ctx context.Context, p platform) (inspect.Health, er
 		h.Store.Name = store.RedactSpec(spec)
 	}
 	if c := p.connection(); c.platform != "" {
-		h.Platform = inspect.LinkHealth{Name: c.platform, State: c.state(), Lacks: c.lacks}
-		if c.down {
+		h.Platform = inspect.LinkHealth{Name: c.platform, State: c.state(), Why: c.signedOut, Lacks: c.lacks}
+		if c.down || c.signedOut != "" {
 			h.Platform.Since = earshot.TimeOf(c.since)
 		}
 	}

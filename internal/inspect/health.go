@@ -38,8 +38,9 @@ type StoreHealth struct {
 // A LinkHealth is the link to the platform.
 type LinkHealth struct {
 	Name  string       `json:"name,omitempty"`  // "" for one that is always within reach
-	State string       `json:"state,omitempty"` // reachable, unreachable, or unknown: the bot's identity is not known; none: a sidecar has no platform
-	Since earshot.Time `json:"since,omitempty"` // when it became unreachable
+	State string       `json:"state,omitempty"` // reachable, unreachable, signed out: the token is refused, or unknown: the bot's identity is not known; none: a sidecar has no platform
+	Since earshot.Time `json:"since,omitempty"` // when it became unreachable, or refused the token
+	Why   string       `json:"why,omitempty"`   // signed out: why, and what to do
 	Lacks string       `json:"lacks,omitempty"` // what the platform withholds from the bot, in words
 }
 
@@ -213,6 +214,8 @@ func (d *healthData) findPlatform(add adder) {
 	switch {
 	case p.State == "unreachable":
 		add("bad", fmt.Sprintf("%s has not answered for %s.", capitalise(p.Name), d.ago(p.Since)), "Questions and replies wait, and go on when it answers. Look at the network, and at the status page of "+capitalise(p.Name)+".")
+	case p.State == "signed out":
+		add("bad", fmt.Sprintf("%s has refused the bot's token for %s.", capitalise(p.Name), d.ago(p.Since)), "Questions and replies wait. "+plain.Clean(p.Why)+".")
 	case p.State == "unknown":
 		add("bad", fmt.Sprintf("%s has never been reached, so the bot does not know who it is.", capitalise(p.Name)), "Check the token with earshot check "+p.Name+".")
 	}

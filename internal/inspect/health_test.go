@@ -42,6 +42,9 @@ func TestHealthSaysInWordsWhatIsWrong(t *testing.T) {
 	}{
 		{"nothing", func(*inspect.Health) {}, "Everything answers.", nil},
 		{"the store", func(h *inspect.Health) { h.Store.Why = "no answer within 3s" }, "One thing does not work.", []string{"bad: The store does not work: no answer within 3s."}},
+		{"the token", func(h *inspect.Health) {
+			h.Platform.State, h.Platform.Since, h.Platform.Why = "signed out", minutes(5), "token_revoked: install the app again"
+		}, "One thing does not work.", []string{"bad: Slack has refused the bot's token for 5 minutes."}},
 		{"the platform", func(h *inspect.Health) { h.Platform.State, h.Platform.Since = "unreachable", minutes(5) }, "One thing does not work.", []string{"bad: Slack has not answered for 5 minutes."}},
 		{"rate limits", func(h *inspect.Health) { h.Models[0].Limited = 12 }, "Everything answers. One thing is worth a look.",
 			[]string{"look: The model claude has refused 12 calls in the last hour because of a rate limit."}},
