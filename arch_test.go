@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "assemble/links", "assemble/internal/logformtest", "search/index", "search/internal/sketch", "search/internal/when", "summarize/digest", "internal/zones", "internal/transcript", "platform/internal/tolerant", "platform/*/*msg", "platform/*/markup", "internal/coverage", "internal/inspect/picture",
+		".", "assemble", "llm", "assemble/links", "assemble/internal/logformtest", "search/index", "search/internal/sketch", "search/internal/when", "summarize/digest", "internal/zones", "internal/transcript", "platform/internal/tolerant", "platform/internal/voice", "platform/*/*msg", "platform/*/markup", "internal/coverage", "internal/inspect/picture",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -82,6 +82,7 @@ var layout = architecture{
 		{0, "internal/zones", "the rules of time zones, the machine not asked"},
 		{0, "internal/pause", "waiting, until a context ends"},
 		{0, "platform/internal/tolerant", "JSON in which a malformed field costs itself"},
+		{0, "platform/internal/voice", "what recordings are called"},
 		{0, "assemble/links", "who answers whom, where nothing says so"},
 
 		{1, "internal/eval/chats", "chat data to measure on"},
@@ -96,6 +97,7 @@ var layout = architecture{
 		{1, "platform/internal/*", "what adapters of platforms have in common"},
 		{1, "platform/check", "what the check of a platform finds"},
 		{1, "platform/*/markup", "Markdown to what a platform shows"},
+		{1, "platform/media/internal/office", "the text of documents of office programs"},
 
 		{2, "llm", "the model port, and the offline model"},
 		{2, "tokens", "counters for the assembler and the stores"},

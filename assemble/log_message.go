@@ -221,17 +221,19 @@ func (t *turn) sharedHead(s earshot.SharedContent) string {
 
 // fileLine describes a file. Its name, which people choose, stands last.
 func fileLine(f earshot.File) string {
-	s := "file " + firstOf(string(f.ID), "?") + ", " + fileKind(f.Type)
+	s := "file " + firstOf(string(f.ID), "?") + ", " + fileKind(f)
 	if f.Size > 0 {
 		s += ", " + fileSize(f.Size)
 	}
 	return s + ": " + FileName(f)
 }
 
-// fileKind is a media type in a word.
-func fileKind(mediaType string) string {
-	top, sub, _ := strings.Cut(strings.ToLower(mediaType), "/")
-	sub, _, _ = strings.Cut(sub, ";")
+// fileKind says in a word what a file is.
+func fileKind(f earshot.File) string {
+	top, sub, _ := strings.Cut(bareType(f.Type), "/")
+	if kind := documentKind(f); kind != "" {
+		return kind
+	}
 	switch {
 	case top == "image" || top == "audio" || top == "video" || top == "text":
 		return top

@@ -2,6 +2,7 @@ package assemble
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,13 +102,13 @@ func (t *turn) wantedFiles(s Section) []wantedFile {
 	}
 	if s.Own {
 		for _, f := range t.anchor.Files {
-			if isReadableType(f.Type) {
+			if isReadable(f) {
 				add(wantedFile{File: f, refer: true})
 			}
 		}
 		if root := t.root(); root != nil && !t.isolated && !t.later {
 			for _, f := range root.Files {
-				if isReadableType(f.Type) {
+				if isReadable(f) {
 					add(wantedFile{File: f})
 				}
 			}
@@ -146,14 +147,40 @@ func (t *turn) sharedAgain(id earshot.ArtifactID) bool {
 	})
 }
 
-// isReadableType reports whether some model reads files of a type.
-func isReadableType(mediaType string) bool {
-	mediaType, _, _ = strings.Cut(strings.ToLower(mediaType), ";")
-	switch mediaType = strings.TrimSpace(mediaType); mediaType {
-	case "image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "application/json":
+// isReadable reports whether some model reads a file: by its type, or as text that it is
+// converted to.
+func isReadable(f earshot.File) bool {
+	switch mediaType := bareType(f.Type); mediaType {
+	case "image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "application/json", "application/vnd.slack-docs", "quip":
 		return true
+	default:
+		return strings.HasPrefix(mediaType, "text/") || strings.HasPrefix(mediaType, "audio/") || documentKind(f) != ""
 	}
-	return strings.HasPrefix(mediaType, "text/") || strings.HasPrefix(mediaType, "audio/")
+}
+
+// bareType returns a media type in lower case, without its parameters.
+func bareType(mediaType string) string {
+	mediaType, _, _ = strings.Cut(strings.ToLower(mediaType), ";")
+	return strings.TrimSpace(mediaType)
+}
+
+// documentKind returns what an office document is, whose text models are given; "" for
+// another file. Where the type says nothing, the name does.
+func documentKind(f earshot.File) string {
+	kind := bareType(f.Type)
+	if kind == "" || kind == "application/octet-stream" || kind == "application/zip" {
+		kind = path.Ext(strings.ToLower(f.Name))
+	}
+	_, kind, _ = strings.Cut(kind, ".")
+	switch {
+	case strings.HasPrefix(kind, "openxmlformats-officedocument.spreadsheetml"), strings.HasPrefix(kind, "oasis.opendocument.spreadsheet"), strings.HasPrefix(kind, "ms-excel."), kind == "xlsx", kind == "xlsm", kind == "ods":
+		return "spreadsheet"
+	case strings.HasPrefix(kind, "openxmlformats-officedocument.wordprocessingml"), strings.HasPrefix(kind, "oasis.opendocument.text"), strings.HasPrefix(kind, "ms-word."), kind == "docx", kind == "docm", kind == "odt":
+		return "document"
+	case strings.HasPrefix(kind, "openxmlformats-officedocument.presentationml"), strings.HasPrefix(kind, "oasis.opendocument.presentation"), strings.HasPrefix(kind, "ms-powerpoint."), kind == "pptx", kind == "pptm", kind == "odp":
+		return "presentation"
+	}
+	return ""
 }
 
 // What files cost, in tokens, where the input does not say: about what providers
@@ -164,7 +191,8 @@ const (
 	pdfPageBytes  = 100_000
 	bytesAToken   = 4
 	unknownTokens = 2000
-	bytesAudio    = 500 // a token
+	bytesAudio    = 500      // a token
+	documentText  = 32 << 10 // bytes of the text of an office document
 )
 
 // fileCost is what the model is charged for a file: as the input says, else an
@@ -183,6 +211,8 @@ func (t *turn) fileCost(f earshot.File) int {
 		return pdfPageTokens * int(1+f.Size/pdfPageBytes)
 	case top == "audio":
 		return 1 + int(f.Size/bytesAudio)
+	case documentKind(f) != "":
+		return 1 + int(min(f.Size, documentText)/bytesAToken)
 	}
 	return 1 + int(f.Size/bytesAToken)
 }

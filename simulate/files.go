@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
@@ -34,9 +35,10 @@ type File struct {
 	User     string
 	Data     []byte
 	Served   FileServed
-	External string // mode external: url_private is this URL; "elsewhere" is a URL on another host of the fake Slack
-	Stub     bool   // messages have only file_access: check_file_info, as with Slack Connect
-	Deleted  bool   // files.info answers file_deleted
+	Voice    time.Duration // a recording made in Slack, of this length
+	External string        // mode external: url_private is this URL; "elsewhere" is a URL on another host of the fake Slack
+	Stub     bool          // messages have only file_access: check_file_info, as with Slack Connect
+	Deleted  bool          // files.info answers file_deleted
 }
 
 // AddFile adds a file and returns its id. Upload, or Said.Files, shares it.
@@ -115,6 +117,9 @@ func (s *Slack) fileJSON(f *File) object {
 		"file_access": "visible", "media_display_type": "unknown",
 	}
 	o["url_private_download"] = strings.Replace(o["url_private"].(string), "-"+f.ID+"/", "-"+f.ID+"/download/", 1)
+	if f.Voice > 0 {
+		o["subtype"], o["media_display_type"], o["duration_ms"] = "slack_audio", "audio", f.Voice.Milliseconds()
+	}
 	if f.AltText != "" {
 		o["alt_txt"] = f.AltText
 	}

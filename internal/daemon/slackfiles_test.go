@@ -10,9 +10,11 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/model/modeltest"
@@ -135,6 +137,16 @@ func TestSlackFiles(t *testing.T) {
 	x.ends(earshot.TurnDone)
 	sees("the same bytes under another id", "+ given in turn 1: copy.png\n", "<image/png>\n")
 
+	stock, err := os.ReadFile("../../platform/media/internal/office/testdata/lager.ods")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const stockText = "<text   sheet: Lager\n  Teil | Anzahl | seit | da\n  Schraube | 1.200 | 2026-03-02 | TRUE\n  Ende | Ende | Ende | =SUM([.B2])\n  Ende | Ende | Ende | =SUM([.B2])>\n"
+	told := x.Upload(x.general, x.ann, "the stock", x.AddFile(simulate.File{Name: "lager.ods", Data: stock}))
+	x.Reply(x.general, told, x.bob, x.at("how many are left?"))
+	x.ends(earshot.TurnDone)
+	sees("the thread of a workbook", stockText, "")
+
 	for _, c := range []struct {
 		name string
 		file simulate.File
@@ -145,6 +157,9 @@ func TestSlackFiles(t *testing.T) {
 		{"a redirect to another host", simulate.File{Name: "b.png", Data: picture.Bytes(), Served: simulate.ServeRedirect}, "<image/png>\n"},
 		{"nothing there", simulate.File{Name: "c.png", Data: picture.Bytes(), Served: simulate.ServeNothing}, "[c.png was not attached: the platform does not have it any more]\n"},
 		{"another service's", simulate.File{Name: "d.png", External: "elsewhere"}, "[d.png was not attached: it lies on another service]\n"},
+		{"a workbook whose type Slack does not know", simulate.File{Name: "stock", MIMEType: "application/octet-stream", Data: stock}, stockText},
+		{"a document with a password", simulate.File{Name: "pay.docx", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00")}, "[pay.docx was not attached: it is protected by a password]\n"},
+		{"a recording, for a model that hears nothing", simulate.File{Name: "audio_message.mp4", Voice: 14200 * time.Millisecond, Data: []byte("\x00\x00\x00\x20ftypisom\x00\x00\x02\x00")}, "[voice message, 0:14 (audio/mp4) is attached, but you cannot be given files of this type]\n"},
 		{"an archive", simulate.File{Name: "e.zip", Data: []byte("PK\x03\x04")}, "[e.zip was not attached: files of this type cannot be read]\n"},
 	} {
 		x.Upload(x.general, x.ann, x.at("and "+c.name+"?"), x.AddFile(c.file))

@@ -238,6 +238,7 @@ func TestWhatAFileIsAndWhetherItIsGiven(t *testing.T) {
 		{"a PDF with a password", "application/pdf", "%PDF-1.7\ntrailer << /Encrypt 9 0 R >>", "", "it is protected by a password"},
 		{"a recording of a phone", "audio/mp4", "\x00\x00\x00\x20ftypM4A \x00\x00\x00\x00", "audio/mp4", ""},
 		{"a voice message in a film's container", "audio/webm", "\x1a\x45\xdf\xa3\x01", "audio/webm", ""},
+		{"a recording of Slack, which is a film without a picture", "audio/mp4", "\x00\x00\x00\x20ftypisom\x00\x00\x02\x00", "audio/mp4", ""},
 		{"a film", "video/webm", "\x1a\x45\xdf\xa3\x01", "", "files of this type cannot be read"},
 		{"MP3 with a tag", "", "ID3\x04\x00", "audio/mpeg", ""},
 		{"MP3 without one", "", "\xff\xfb\x90\x44\x00", "audio/mpeg", ""},

@@ -17,6 +17,7 @@ var recordings = []struct {
 	{0, "OggS", "audio/ogg"},
 	{4, "ftypM4A", "audio/mp4"},
 	{4, "ftypM4B", "audio/mp4"},
+	{4, "ftyp", "video/mp4"}, // net/http knows some of its brands
 	{0, "\xff\xfb", "audio/mpeg"}, {0, "\xff\xf3", "audio/mpeg"}, {0, "\xff\xf2", "audio/mpeg"}, {0, "\xff\xfa", "audio/mpeg"},
 	{0, "\xff\xf1", "audio/aac"}, {0, "\xff\xf9", "audio/aac"},
 }

@@ -5,11 +5,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/platform/media/internal/office"
 )
 
 // Options configure [New]. Zero fields mean the defaults.
@@ -36,7 +38,7 @@ type Files struct {
 	fetcher *fetcher
 	cache   *cache
 	slots   chan struct{} // a semaphore: held while a file is loaded
-	unpack  chan struct{} // a semaphore: held while a picture is unpacked
+	unpack  chan struct{} // a semaphore: held while a picture or a document is unpacked
 }
 
 // New returns the files of the platform that o opens.
@@ -56,7 +58,7 @@ func New(o Opener, options *Options) *Files {
 
 // Load returns a file of a message in a form that a model can be given, and the
 // SHA-256 of the file's bytes in lower-case hex. Pictures are scaled to what a model
-// sees; texts are converted to UTF-8 and indented, so that no line can be taken for a
+// sees; texts are converted to UTF-8, documents of office programs to text, and indented, so that no line can be taken for a
 // part of the prompt; PDFs and recordings stay as they are. most bounds the bytes
 // that are read.
 //
@@ -159,6 +161,9 @@ func (x *Files) source(ctx context.Context, s earshot.Scope, of earshot.MessageI
 // the declared type, except for types that look alike, such as a recording and a film
 // in the same container.
 func (x *Files) convert(ctx context.Context, data []byte, declared string) (llm.Media, error) {
+	if m, err := x.convertDocument(ctx, data); err == nil || !errors.Is(err, office.ErrOther) {
+		return m, err
+	}
 	kind := sniffType(data)
 	if strings.HasPrefix(kind, "video/") && strings.HasPrefix(declared, "audio/") {
 		kind = "audio" + strings.TrimPrefix(kind, "video")
@@ -188,6 +193,30 @@ func (x *Files) convert(ctx context.Context, data []byte, declared string) (llm.
 		data = pageText(data)
 	}
 	return convertText(data)
+}
+
+// convertDocument brings a document of an office program into the form of a text. The error
+// is [office.ErrOther] for another file.
+func (x *Files) convertDocument(ctx context.Context, data []byte) (llm.Media, error) {
+	if !office.Is(data) {
+		return llm.Media{}, office.ErrOther
+	}
+	if err := acquireSlot(ctx, x.unpack); err != nil {
+		return llm.Media{}, err
+	}
+	defer func() { <-x.unpack }()
+	text, whole, err := office.Text(data, maxText)
+	switch {
+	case errors.Is(err, office.ErrLocked):
+		return llm.Media{}, &Error{Why: whyLocked}
+	case errors.Is(err, office.ErrLarge):
+		return llm.Media{}, &Error{Why: whyLarge}
+	case errors.Is(err, office.ErrDamaged):
+		return llm.Media{}, &Error{Why: whyDamaged}
+	case err != nil:
+		return llm.Media{}, err
+	}
+	return inlineText(text, !whole)
 }
 
 // acquireSlot acquires a semaphore.

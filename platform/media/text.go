@@ -26,8 +26,13 @@ func convertText(data []byte) (llm.Media, error) {
 	if !ok {
 		return llm.Media{}, &Error{Why: whyType}
 	}
-	cut := len(s) > maxText
-	if cut {
+	return inlineText(s, false)
+}
+
+// inlineText returns a text as a document; cut says that it is a beginning.
+func inlineText(s string, cut bool) (llm.Media, error) {
+	if len(s) > maxText {
+		cut = true
 		end := maxText
 		for end > 0 && !utf8.RuneStart(s[end]) {
 			end--

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/media"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
+	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
 // A file is what files.info tells of one: docs.slack.dev, File object.
@@ -20,6 +21,8 @@ type file struct {
 	Name     string `json:"name"`
 	Title    string `json:"title"`
 	Type     string `json:"mimetype"`
+	Kind     string `json:"filetype"`
+	Subtype  string `json:"subtype"`
 	Size     int64  `json:"size"`
 	Mode     string `json:"mode"`
 	External bool   `json:"is_external"`
@@ -78,7 +81,7 @@ func (p *Platform) OpenFile(ctx context.Context, s earshot.Scope, id earshot.Art
 		return media.Source{}, fmt.Errorf("files.info: %w", earshot.ErrNotFound)
 	}
 	out := media.Source{
-		Name: cmp.Or(f.Name, f.Title), Type: f.Type, Size: max(f.Size, 0), External: f.External || f.Mode == "external",
+		Name: cmp.Or(f.Name, f.Title), Type: slackmsg.FileType(f.Type, f.Kind, f.Subtype), Size: max(f.Size, 0), External: f.External || f.Mode == "external",
 		URL: cmp.Or(f.Download, f.Private), Hosts: p.fileHosts(), Token: p.client.Token(),
 	}
 	if out.URL == "" && !out.External {

@@ -11,13 +11,15 @@ import (
 	"net/url"
 	"path"
 	"strconv"
+	"time"
 )
 
 // A File is an attachment.
 type File struct {
 	Name        string
-	ContentType string // "" is guessed from the name
-	Description string // the alt text
+	ContentType string        // "" is guessed from the name
+	Description string        // the alt text
+	Voice       time.Duration // a voice message, of this length
 	Data        []byte
 
 	id, channel string
@@ -42,6 +44,9 @@ func (s *Discord) attachmentsJSON(files []*File) []any {
 		}
 		if f.Description != "" {
 			o["description"] = f.Description
+		}
+		if f.Voice > 0 {
+			o["duration_secs"], o["waveform"] = f.Voice.Seconds(), "AAAA"
 		}
 		list = append(list, o)
 	}

@@ -130,6 +130,15 @@ func TestReactionsAndFilesAreCounted(t *testing.T) {
 	}
 }
 
+func TestVoiceMessagesAreNamedWithTheirLength(t *testing.T) {
+	for length, want := range map[string]string{"14.2": "voice message, 0:14", "0.3": "voice message, 0:01", "754": "voice message, 12:34", "0": "voice message", "-1": "voice message", "1e300": "voice message"} {
+		m := decoded(t, post(`"attachments":[{"id":"1","filename":"voice-message.ogg","content_type":"audio/ogg","duration_secs":`+length+`,"waveform":"AAAA"}]`)).Message
+		if len(m.Files) != 1 || m.Files[0].Name != want || m.Files[0].Type != "audio/ogg" {
+			t.Errorf("%s: got %+v, want %q", length, m.Files, want)
+		}
+	}
+}
+
 // Discord shows markup in names as it is written, so nobody is called by it.
 func TestNamesMentionNobody(t *testing.T) {
 	const name = `<@900000000000000009> <@!900000000000000009|x>`

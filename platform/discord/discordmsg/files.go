@@ -2,11 +2,14 @@ package discordmsg
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/internal/tolerant"
+	"github.com/earshot-ai/earshot/platform/internal/voice"
 )
 
 // files adds the attachments of a message, or of a forwarded one, each once.
@@ -23,6 +26,9 @@ func (r *reader) files(out []earshot.File, v value, path string) []earshot.File 
 		}
 		x := earshot.File{ID: earshot.ArtifactID(id), Name: cmp.Or(oneLine(f.At("filename")), id), Type: tolerant.CutRunes(oneLine(f.At("content_type")), maxLabel)}
 		x.Size = max(0, f.Get("size").Int())
+		if length, err := strconv.ParseFloat(f.At("duration_secs"), 64); err == nil { // of voice messages only
+			x.Name = voice.Name(time.Duration(min(max(length, 0), math.MaxInt32) * float64(time.Second)))
+		}
 		if !slices.ContainsFunc(out, func(f earshot.File) bool { return f.ID == x.ID }) {
 			out = append(out, x)
 		}

@@ -118,6 +118,14 @@ func TestMessage(t *testing.T) {
 		"the users list knows a full name too": {
 			`"user":"U3","text":"hi"`,
 			earshot.Message{Author: earshot.Author{ID: "U3", Name: "Sam", FullName: "Sam Lindqvist", Kind: earshot.Human}, Text: "hi"}},
+		"files say what they are": {
+			`"subtype":"file_share","user":"U1","text":"x","files":[{"id":"F1","name":"stock","mimetype":"application/octet-stream","filetype":"xlsx"},{"id":"F2","name":"plan","mimetype":"","filetype":"docx"},{"id":"F3","name":"a.bin","mimetype":"application/octet-stream","filetype":"binary"},` +
+				`{"id":"F4","name":"audio_message.m4a","mimetype":"","subtype":"slack_audio","duration_ms":14200},{"id":"F5","name":"audio_message.webm","mimetype":"video/webm","subtype":"slack_audio","duration_ms":-3}]`,
+			earshot.Message{Author: alice, Text: "x", Files: []earshot.File{
+				{ID: "F1", Name: "stock", Type: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}, {ID: "F2", Name: "plan", Type: "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
+				{ID: "F3", Name: "a.bin", Type: "application/octet-stream"}, {ID: "F4", Name: "voice message, 0:14", Type: "audio/mp4"}, {ID: "F5", Name: "voice message", Type: "audio/webm"},
+			}},
+		},
 		"a message of files has no text": {
 			`"subtype":"file_share","user":"U1","text":"","files":[{"id":"F1","name":"plan.pdf","title":"The plan","mimetype":"application/pdf","size":9}]`,
 			earshot.Message{Author: alice, Files: []earshot.File{{ID: "F1", Name: "plan.pdf", Type: "application/pdf", Size: 9}}}},
