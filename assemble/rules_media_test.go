@@ -50,6 +50,18 @@ func TestFilesOfTheLogForm(t *testing.T) {
 			also: gives("FQ", "FR"),
 		},
 		{
+			name: "office documents and canvases are given, by their type or where it says nothing by their name",
+			in: asking("standard", said("q", "Alice", "look", with(func(m *earshot.Message) {
+				m.Files = []earshot.File{
+					{ID: "F1", Name: "stock", Type: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", Size: 9},
+					{ID: "F2", Name: "plan.DOCX", Type: "application/octet-stream", Size: 9}, {ID: "F3", Name: "why", Type: "application/vnd.oasis.opendocument.presentation", Size: 9},
+					{ID: "F4", Name: "notes", Type: "application/vnd.slack-docs", Size: 9}, {ID: "F5", Name: "a.docx", Type: "video/mp4", Size: 9},
+				}
+			}))),
+			has:  []string{"+ file F1, spreadsheet, 9 B: stock\n+ file F2, document, 9 B: plan.DOCX\n+ file F3, presentation, 9 B: why\n+ file F4, file, 9 B: notes\n+ file F5, video, 9 B: a.docx"},
+			also: gives("F1", "F2", "F3", "F4"),
+		},
+		{
 			name: "what no model reads is a line only",
 			in:   asking("standard", said("q", "Alice", "look", holds(earshot.File{ID: "F1", Name: "a.zip", Type: "application/zip", Size: 9}))),
 			has:  []string{"+ file F1, file, 9 B: a.zip"}, also: gives(),
