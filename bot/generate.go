@@ -94,7 +94,7 @@ func (x *modelExchange) prepare(ctx context.Context) error {
 // ask asks the model once, and shows the answer while it is written.
 func (x *modelExchange) ask(ctx context.Context) (llm.Response, error) {
 	x.report.Calls++
-	d := x.outbox.newDraft(ctx, x.placeholder, x.links.known)
+	d := x.outbox.newDraft(ctx, x.placeholder, x.links)
 	if d == nil {
 		return x.model.Generate(ctx, x.request, nil)
 	}

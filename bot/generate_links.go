@@ -1,27 +1,46 @@
 package bot
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot/internal/reply"
 )
 
 // A linkGuard makes the reply safe to post. Links in it stay clickable where the
 // address was written by the operator, or by a person in a message that the turn
-// showed to the model.
+// showed to the model; mentions stay of those whom [Options].MayMention says.
 type linkGuard struct {
 	*claimedTurn
-	known *reply.Links
-	// unread are messages whose addresses are allowed too. They are read from the
-	// store only for a reply that may contain a link.
+	known  *reply.Links
+	people *reply.People
+	within MayMention
+	names  map[earshot.AuthorID]string // what the prompt calls people
+	chain  map[earshot.MessageID]bool  // the question, and what it replies to
+	// unread are messages whose addresses and authors count too. They are read from the
+	// store only for a reply that may contain a link or a mention.
 	unread []earshot.MessageID
 }
 
 // newLinkGuard allows the addresses in what the prompt shows, the agent's own
 // messages left out.
 func (t *turn) newLinkGuard(p prompt) *linkGuard {
-	g := &linkGuard{claimedTurn: &t.claimedTurn, known: reply.NewLinks(t.opts.Links)}
+	links, within := t.opts.Links, t.opts.MayMention
+	if own, ok := t.opts.Channels[t.place.Channel.ID]; ok {
+		if within = cmp.Or(own.MayMention, within); own.Links != nil {
+			links = own.Links
+		}
+	}
+	g := &linkGuard{claimedTurn: &t.claimedTurn, known: reply.NewLinks(links), people: &reply.People{}, within: within,
+		names: map[earshot.AuthorID]string{}, chain: chainOf(p.input, t.place.Anchor.ID)}
+	for _, n := range p.result.Next.Names {
+		g.names[n.ID] = n.Name
+		g.people.Add(n.ID, false, n.Name)
+	}
+	g.addAuthor(t.place.Anchor, false)
 	g.known.Allow(t.opts.Instructions)
 	shown := map[earshot.MessageID]bool{}
 	for _, row := range p.result.Ledger {
@@ -31,6 +50,7 @@ func (t *turn) newLinkGuard(p prompt) *linkGuard {
 		if shown[m.ID] && !t.identity.Is(m.Author.ID) {
 			g.known.Allow(m.Text)
 		}
+		g.addAuthor(m, shown[m.ID])
 	}
 	for _, s := range p.input.Conversation.Shown {
 		g.unread = append(g.unread, s.ID)
@@ -48,7 +68,7 @@ func (g *linkGuard) alsoIn(ids []earshot.MessageID) { g.unread = append(g.unread
 
 // guard returns a whole reply as it may be posted.
 func (g *linkGuard) guard(ctx context.Context, text string) (string, error) {
-	if len(g.unread) > 0 && reply.MayLink(text) {
+	if len(g.unread) > 0 && (reply.MayLink(text) || g.within != MentionAsker && strings.Contains(text, "@")) {
 		list, err := g.store.ByID(ctx, g.scope(), g.unread...)
 		if err != nil {
 			return "", err
@@ -57,8 +77,40 @@ func (g *linkGuard) guard(ctx context.Context, text string) (string, error) {
 			if !m.Deleted && !g.identity.Is(m.Author.ID) {
 				g.known.Allow(m.Text)
 			}
+			g.addAuthor(m, true)
 		}
 		g.unread = nil
 	}
-	return reply.Guard(text, g.known), nil
+	return reply.Guard(text, g.known, g.people), nil
+}
+
+// chainOf returns a question and the messages that it replies to, one by the other.
+func chainOf(in assemble.Input, anchor earshot.MessageID) map[earshot.MessageID]bool {
+	answers := map[earshot.MessageID]earshot.MessageID{}
+	for _, m := range in.Messages {
+		answers[m.ID] = m.ReplyTo
+	}
+	out := map[earshot.MessageID]bool{}
+	for id := anchor; id != "" && !out[id]; id = answers[id] {
+		out[id] = true
+	}
+	return out
+}
+
+// addAuthor adds who wrote a message to those whom the reply may name. Only people are
+// mentioned: a bot that is mentioned may answer, and be answered.
+func (g *linkGuard) addAuthor(m earshot.Message, shown bool) {
+	a := m.Author
+	if m.Deleted || a.ID == "" || a.Kind != earshot.Human || g.identity.Is(a.ID) {
+		return
+	}
+	may := a.ID == g.place.Anchor.Author.ID
+	switch g.within {
+	case MentionChannel:
+		may = may || shown
+	case MentionThread:
+		root := g.place.Thread
+		may = may || g.chain[m.ID] || root != "" && (m.ID == root || m.Thread == root)
+	}
+	g.people.Add(a.ID, may, g.names[a.ID], a.Name, a.FullName)
 }

@@ -42,6 +42,10 @@ type Options struct {
 	// formula; 0 where that is unknown. Texts are counted as prompts are.
 	FileTokens func(llm.Media) int
 	Links      []string // hosts whose links stay clickable in replies, with their subdomains
+	// MayMention says whom a reply may mention. Default: [MentionAsker].
+	MayMention MayMention
+	// Channels are the channels with settings of their own.
+	Channels map[earshot.ChannelID]ChannelOptions
 	// Zone is the IANA name of the time zone in which times are shown to somebody
 	// whose own is unknown. Default: UTC.
 	Zone string
@@ -82,6 +86,23 @@ type Options struct {
 	// is fine.
 	Refused func(why earshot.Refusal)
 }
+
+// ChannelOptions are the settings of one channel. Zero fields mean those of all channels.
+type ChannelOptions struct {
+	Links      []string // not nil: in place of [Options].Links
+	MayMention MayMention
+}
+
+// A MayMention says whom a reply may mention, by <@id> or by @ and a name. Everybody else
+// is a name there; groups and everybody at once are never mentioned.
+type MayMention string
+
+// The values of MayMention.
+const (
+	MentionAsker   MayMention = "asker"   // the person who is answered
+	MentionThread  MayMention = "thread"  // and who wrote in the thread, or what the question replies to
+	MentionChannel MayMention = "channel" // and who wrote what the model was shown
+)
 
 // An Answer says what is answered besides mentions and direct messages.
 type Answer struct {

@@ -36,6 +36,9 @@ type Draft struct {
 	Text  string // Markdown, at most as long as the [Sizer] says
 	Key   string // opaque, at most 25 letters and digits; carried along as metadata or nonce
 	Chunk int    // from 0; the order of the posts of one turn
+	// Mentions are who is mentioned, as <@id> in the text outside of code. The post must
+	// mention nobody else.
+	Mentions []earshot.AuthorID
 	// Growing says that the text is not the last one: that of a placeholder, or of
 	// an answer that is still being written.
 	Growing bool

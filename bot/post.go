@@ -159,7 +159,8 @@ func (o *outbox) plan(ctx context.Context, kind byte, texts []string) ([]earshot
 
 // draft is a post as the platform is given it.
 func (o *outbox) draft(p earshot.Post) Draft {
-	return Draft{Place: o.place, Text: p.Text, Key: p.Key, Chunk: p.Chunk, Growing: p.Key[0] == kindPlaceholder}
+	said := earshot.Message{Text: p.Text}
+	return Draft{Place: o.place, Text: p.Text, Mentions: said.Called(), Key: p.Key, Chunk: p.Chunk, Growing: p.Key[0] == kindPlaceholder}
 }
 
 // nextChunk returns the number of a turn's next post.

@@ -24,7 +24,7 @@ const (
 // for one that was left out; failures mean nothing.
 type draftWriter struct {
 	*outbox
-	links     *reply.Links
+	links     *linkGuard
 	writer    Writer          // nil: the platform has none
 	post      *earshot.Post   // the placeholder; nil: there is none
 	lastWrite earshot.Time    // the writer's last call
@@ -39,7 +39,7 @@ type draftState struct {
 }
 
 // newDraft returns nil where nobody sees an answer while it is written.
-func (o *outbox) newDraft(ctx context.Context, placeholder *earshot.Post, links *reply.Links) *draftWriter {
+func (o *outbox) newDraft(ctx context.Context, placeholder *earshot.Post, links *linkGuard) *draftWriter {
 	writer, able := o.platform.(Writer)
 	if o.opts.DryRun || !able && placeholder == nil {
 		return nil
@@ -68,7 +68,7 @@ func (d *draftWriter) show(ctx context.Context, text string, restarted bool) {
 	now := d.now()
 	if d.writer != nil && (restarted || now-d.lastWrite >= writerEvery) {
 		d.lastWrite = now
-		d.writer.Writing(ctx, d.place, reply.Guard(text, d.links), false)
+		d.writer.Writing(ctx, d.place, reply.Guard(text, d.links.known, d.links.people), false)
 	}
 	if d.post == nil {
 		return
@@ -95,7 +95,7 @@ func (d *draftWriter) show(ctx context.Context, text string, restarted bool) {
 // growing returns the text of the placeholder while the answer is written: as much of
 // the answer as one message holds, followed by the placeholder's own text.
 func (d *draftWriter) growing(text string) string {
-	text = strings.TrimSpace(reply.Guard(text, d.links))
+	text = strings.TrimSpace(reply.Guard(text, d.links.known, d.links.people))
 	if text == "" {
 		return ""
 	}

@@ -88,6 +88,7 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 			History:  time.Duration(c.Limits.HistorySeconds) * time.Second,
 			Rounds:   c.Limits.Rounds,
 		},
+		Links: c.Links.Hosts, MayMention: bot.MayMention(c.Answer.MayMention), Channels: channelOptions(c),
 		Search: s.search, Files: newFiles(c, p), Zone: c.Context.Zone, Placeholder: kindOf(c).placeholder(c), NoAwayNotice: !c.Answer.AwayNotice,
 		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded, Trace: s.traces.hook(), Refused: s.meters.Refusal,
 		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Jitter: o.Outside.fraction(), Now: o.Outside.now(),
@@ -111,6 +112,15 @@ func editWindow(minutes int) time.Duration {
 		return -1 // none does
 	}
 	return time.Duration(minutes) * time.Minute
+}
+
+// channelOptions returns what holds in single channels.
+func channelOptions(c config.Config) map[earshot.ChannelID]bot.ChannelOptions {
+	out := map[earshot.ChannelID]bot.ChannelOptions{}
+	for id, own := range c.Channels {
+		out[earshot.ChannelID(id)] = bot.ChannelOptions{Links: own.Hosts, MayMention: bot.MayMention(own.MayMention)}
+	}
+	return out
 }
 
 // missedAge returns how old a question that was missed in a downtime may be so that the

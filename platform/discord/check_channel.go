@@ -172,7 +172,7 @@ func (c *checking) permitted(ctx context.Context, x checkedChannel) (discord.Per
 // post posts in a channel, waits for the event, looks whether history shows the post,
 // and removes it.
 func (c *checking) post(ctx context.Context, x checkedChannel, name string, h *hearing) {
-	body := newMessage{Content: check.Text, Flags: suppressEmbeds, Mentions: nobody}
+	body := newMessage{Content: check.Text, Flags: suppressEmbeds, Mentions: allowedMentions{Parse: []string{}}}
 	raw, err := c.client.Call(ctx, rest.CreateMessage, []any{x.ID}, nil, body)
 	what := "posting in " + name
 	if refusedThere(err) {

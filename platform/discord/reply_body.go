@@ -3,6 +3,7 @@ package discord
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
@@ -19,29 +20,41 @@ const suppressEmbeds = 1 << 2
 // A newMessage is the body of a post. disgo's type cannot say that
 // fail_if_not_exists is false, and Discord takes a missing one for true.
 type newMessage struct {
-	Content      string       `json:"content"`
-	Nonce        string       `json:"nonce,omitempty"`
-	EnforceNonce bool         `json:"enforce_nonce,omitempty"`
-	Flags        int          `json:"flags"`
-	Mentions     noMentions   `json:"allowed_mentions"`
-	Reference    *replyTarget `json:"message_reference,omitempty"`
+	Content      string          `json:"content"`
+	Nonce        string          `json:"nonce,omitempty"`
+	EnforceNonce bool            `json:"enforce_nonce,omitempty"`
+	Flags        int             `json:"flags"`
+	Mentions     allowedMentions `json:"allowed_mentions"`
+	Reference    *replyTarget    `json:"message_reference,omitempty"`
 }
 
 // A changedMessage is the body of an update.
 type changedMessage struct {
-	Content  string     `json:"content"`
-	Flags    int        `json:"flags"`
-	Mentions noMentions `json:"allowed_mentions"`
+	Content  string          `json:"content"`
+	Flags    int             `json:"flags"`
+	Mentions allowedMentions `json:"allowed_mentions"`
 }
 
-// noMentions is the allowed_mentions of all that is posted: nobody is notified, not
-// even the author of the message that a reply points to.
-type noMentions struct {
-	Parse       []string `json:"parse"`
-	RepliedUser bool     `json:"replied_user"`
+// allowedMentions are the allowed_mentions of all that is posted: nobody is notified but those
+// whom the draft mentions, not even the author of the message that a reply points to.
+type allowedMentions struct {
+	Parse       []string           `json:"parse"`
+	Users       []earshot.AuthorID `json:"users,omitempty"`
+	RepliedUser bool               `json:"replied_user"`
 }
 
-var nobody = noMentions{Parse: []string{}}
+// maxMentioned is how many users Discord takes there.
+const maxMentioned = 100
+
+func mentionedBy(d bot.Draft) allowedMentions {
+	out := allowedMentions{Parse: []string{}}
+	for _, id := range d.Mentions {
+		if len(out.Users) < maxMentioned && !slices.Contains(out.Users, id) {
+			out.Users = append(out.Users, id)
+		}
+	}
+	return out
+}
 
 // A replyTarget is the message that a post replies to. If it is gone, the post stands
 // without a reference.
@@ -52,7 +65,7 @@ type replyTarget struct {
 
 // newPost returns the body of a draft. refers says that it is a reply to the anchor.
 func newPost(d bot.Draft, refers bool) newMessage {
-	m := newMessage{Content: markup.Write(d.Text), Nonce: d.Key, EnforceNonce: d.Key != "", Flags: suppressEmbeds, Mentions: nobody}
+	m := newMessage{Content: markup.Write(d.Text, d.Mentions...), Nonce: d.Key, EnforceNonce: d.Key != "", Flags: suppressEmbeds, Mentions: mentionedBy(d)}
 	if refers {
 		m.Reference = &replyTarget{Message: string(d.Anchor.ID)}
 	}

@@ -50,7 +50,7 @@ func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, erro
 
 // look searches one channel or thread for a draft's message.
 func (p *Platform) look(ctx context.Context, d bot.Draft, to destination) (earshot.Message, error) {
-	want := comparableText(markup.Write(d.Text))
+	want := comparableText(markup.Write(d.Text, d.Mentions...))
 	before := ""
 	for i := range maxLook {
 		most := maxPage

@@ -40,6 +40,31 @@ func TestAPostIsAReplyThatNotifiesNobody(t *testing.T) {
 	}
 }
 
+func TestAPostNotifiesWhomTheDraftMentions(t *testing.T) {
+	t.Parallel()
+	x := speak(t, nil)
+	const other = "900000000000000077"
+	at := x.question(x.general, "", "who?")
+	d := bot.Draft{Place: at, Text: "<@" + x.mara + "> and <@" + other + "> in ||<@" + x.mara + ">||, not `<@&7>` @here", Key: "rABC", Mentions: []earshot.AuthorID{earshot.AuthorID(x.mara), earshot.AuthorID(x.mara)}}
+	m, err := x.Post(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if posts := x.posts(x.general); len(posts) != 1 || !cmp.Equal(posts[0].Mentions, []string{x.mara}) {
+		t.Errorf("people see %+v", posts)
+	}
+	if body := x.body("create_message"); !strings.Contains(body, `"allowed_mentions":{"parse":[],"users":["`+x.mara+`"],"replied_user":false}`) {
+		t.Errorf("the post is %s", body)
+	}
+	d.Text = "<@" + other + "> <@" + x.mara + ">"
+	if err := x.Update(t.Context(), d, m.ID); err != nil {
+		t.Fatal(err)
+	}
+	if body := x.body("update_message"); !strings.Contains(body, `"users":["`+x.mara+`"]`) || !strings.Contains(body, "\u200b@"+other) {
+		t.Errorf("the update is %s", body)
+	}
+}
+
 func TestWhereAnAnswerStands(t *testing.T) {
 	t.Parallel()
 	x := speak(t, nil)

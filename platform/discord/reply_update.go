@@ -23,7 +23,7 @@ func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID
 	if err != nil {
 		return err
 	}
-	body := changedMessage{Content: markup.Write(d.Text), Flags: suppressEmbeds, Mentions: nobody}
+	body := changedMessage{Content: markup.Write(d.Text, d.Mentions...), Flags: suppressEmbeds, Mentions: mentionedBy(d)}
 	if d.Growing {
 		// One call is kept for the last text of each placeholder of the channel.
 		if free, most := p.client.Free(rest.UpdateMessage, channel, id); most > 1 && free <= p.replies.waiting(channel, p.o.Now()) || free < 1 {

@@ -21,7 +21,7 @@ func (p *Platform) Apologize(ctx context.Context, at bot.Place, text string) err
 	if at.Thread != "" {
 		args.Set("thread_ts", string(at.Thread))
 	}
-	if _, err := p.send(ctx, p.client.Call, "chat.postEphemeral", args, markup.Write(text, at.Anchor.Author.ID)); err != nil {
+	if _, err := p.send(ctx, p.client.Call, "chat.postEphemeral", args, markup.Write(text)); err != nil {
 		return postError(err)
 	}
 	return nil

@@ -51,7 +51,7 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	if root != "" {
 		args.Set("thread_ts", string(root))
 	}
-	raw, err := p.send(ctx, p.client.Call, slackapi.Post, args, markup.Write(d.Text, d.Anchor.Author.ID))
+	raw, err := p.send(ctx, p.client.Call, slackapi.Post, args, markup.Write(d.Text, d.Mentions...))
 	if err != nil {
 		return earshot.Message{}, postError(err)
 	}

@@ -88,7 +88,8 @@ func (p *Platform) appendToStream(ctx context.Context, s *stream, text string) {
 		return // a call is under way; the next text contains this one
 	}
 	now := p.o.Now()
-	whole := markup.Write(wholeWords(text), "").Markdown
+	said := earshot.Message{Text: wholeWords(text)}
+	whole := markup.Write(said.Text, said.Called()...).Markdown
 	rest, goesOn := strings.CutPrefix(whole, s.sent)
 	s.stalled = s.stalled || !goesOn
 	if s.stalled || rest == "" || now.Before(s.next) || utf8.RuneCountInString(text) > markup.MaxText {

@@ -28,7 +28,7 @@ func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID
 
 // finish gives a placeholder its final text.
 func (p *Platform) finish(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
-	body := markup.Write(d.Text, d.Anchor.Author.ID)
+	body := markup.Write(d.Text, d.Mentions...)
 	if p.stopStream(ctx, d, id, body) {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (p *Platform) grow(ctx context.Context, d bot.Draft, id earshot.MessageID) 
 	if _, streams := p.replies.streams.Get(streamKey{d.Channel.ID, id}); streams || !p.replies.allowed(slackapi.Update+" growing", now) || spare <= most/2 || !p.replies.growing.AllowN(now, 1) {
 		return &bot.PostError{Retry: growEvery, Err: errors.New("the rate is kept for the last text")}
 	}
-	return p.updateError(p.replace(ctx, p.client.Try, d, id, markup.Write(d.Text, d.Anchor.Author.ID)))
+	return p.updateError(p.replace(ctx, p.client.Try, d, id, markup.Write(d.Text, d.Mentions...)))
 }
 
 // replace gives a message its text. It repeats the metadata of the post, which a

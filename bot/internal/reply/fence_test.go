@@ -29,7 +29,7 @@ func TestNoAddressHidesBehindFences(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {
 		text := hostile(r, 12)
-		if got := Guard(text, NewLinks(nil)); liveTargets(t, got) != nil {
+		if got := Guard(text, NewLinks(nil), &People{}); liveTargets(t, got) != nil {
 			t.Fatalf("%q became %q: %q is live", text, got, liveTargets(t, got))
 		}
 	}
@@ -40,7 +40,7 @@ func TestACutMakesNoAddressClickable(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 6_000 {
 		text := "x" + hostile(r, 40)
-		for i, part := range Split(Guard(text, NewLinks(nil)), 450) {
+		for i, part := range Split(Guard(text, NewLinks(nil), &People{}), 450) {
 			if live := liveTargets(t, part); live != nil {
 				t.Fatalf("part %d of %q is %q: %q is live", i, text, part, live)
 			}
@@ -57,7 +57,7 @@ func TestCodeInFencesStaysAsItIs(t *testing.T) {
 		"```\ncurl https://evil.example/x\n```\n", "a\n```sh\ncurl https://evil.example/x\n```\nb\n```\nhttps://evil.example/y\n```\n",
 		"1. first\n   ```sh\n   curl https://evil.example/x\n\n   done\n   ```\n2. second",
 	} {
-		if got := Guard(text, NewLinks(nil)); got != text {
+		if got := Guard(text, NewLinks(nil), &People{}); got != text {
 			t.Errorf("got %q, want %q", got, text)
 		}
 	}
@@ -121,7 +121,7 @@ func TestSplitKeepsItsForm(t *testing.T) {
 
 func TestALongAddressIsNotShownWhole(t *testing.T) {
 	t.Parallel()
-	got := Guard("see https://evil.example/"+strings.Repeat("ü", 3000), NewLinks(nil))
+	got := Guard("see https://evil.example/"+strings.Repeat("ü", 3000), NewLinks(nil), &People{})
 	if !regexp.MustCompile("^see `https://evil\\.example/ü+…`$").MatchString(got) || len(got) > maxInert+20 || !utf8.ValidString(got) {
 		t.Errorf("got %q", got)
 	}

@@ -12,10 +12,12 @@ import (
 // Guard makes a model's text safe to post, whatever the model was talked into.
 // An address that links does not allow is put in code ticks, where no client
 // links or fetches it; a link or an image that hides such an address is taken
-// apart; mentions of people and groups become plain words.
-func Guard(text string, links *Links) string {
-	text = withoutMentions(assemble.Clean(text))
-	text = splitLinks(text, links)
+// apart. Of mentions only those of people stay who may be mentioned, as <@id>; those of
+// others become names, those of groups and of everybody plain words.
+func Guard(text string, links *Links, people *People) string {
+	text, marked := people.mark(assemble.Clean(text))
+	text = withoutMentions(text)
+	text = splitMentions(splitLinks(text, links))
 	code := findFences(text)
 	ticks := tickRun(text, code)
 	var b strings.Builder
@@ -28,13 +30,13 @@ func Guard(text string, links *Links) string {
 		if a[0] > 0 && strings.IndexByte("`\\", text[a[0]-1]) >= 0 {
 			b.WriteByte(' ') // else the ticks join a run before them, or are escaped
 		}
-		b.WriteString(ticks + truncate(text[a[0]:a[1]], maxInert) + ticks)
+		b.WriteString(ticks + truncate(people.write(text[a[0]:a[1]], marked, false), maxInert) + ticks)
 		if a[1] < len(text) && text[a[1]] == '`' {
 			b.WriteByte(' ')
 		}
 		at = a[1]
 	}
-	return b.String() + text[at:]
+	return people.write(b.String()+text[at:], marked, true)
 }
 
 // maxInert is how many bytes are shown of an address in code ticks. An address
@@ -64,15 +66,31 @@ func withoutMentions(text string) string {
 		if m := labelled.FindStringSubmatch(s); m != nil && m[1] != "" {
 			return strings.TrimLeft(m[1], "@!#<")
 		}
+		switch { // a raw id says nothing to a person
+		case strings.HasPrefix(s, "<!subteam"), strings.HasPrefix(s, "<@&"):
+			return "a group"
+		case strings.HasPrefix(s, "<#"):
+			return "a channel"
+		}
 		return strings.Trim(s, "<>@!#&^")
 	})
 	for { // removing one mark may form another
 		next := massMention.ReplaceAllString(text, "$1")
 		if next == text {
-			return strings.NewReplacer("<@", "< @", "<!", "< !").Replace(text)
+			return splitMentions(text)
 		}
 		text = next
 	}
+}
+
+// splitMentions puts a space into what reads as a mention, also where taking a link apart
+// has formed one.
+func splitMentions(text string) string {
+	text = strings.NewReplacer("<@", "< @", "<!", "< !").Replace(text)
+	return massMention.ReplaceAllStringFunc(text, func(s string) string {
+		_, n := utf8.DecodeRuneInString(s)
+		return s[:n] + " " + s[n:]
+	})
 }
 
 var (

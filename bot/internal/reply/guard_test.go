@@ -69,7 +69,7 @@ func TestAnInventedAddressIsNotClickable(t *testing.T) {
 		t.Fatalf("only %d shapes", len(list))
 	}
 	for _, s := range list {
-		got := Guard(s, l)
+		got := Guard(s, l, &People{})
 		for _, target := range liveTargets(t, got) {
 			if !l.allows(target) && !l.allows(strings.TrimPrefix(target, "mailto:")) {
 				t.Errorf("%q became %q: %q is live", s, got, target)
@@ -94,7 +94,7 @@ func TestKnownAddressesStayClickable(t *testing.T) {
 		if strings.Contains(s, "](z)") {
 			want = strings.Replace(s, "](z)", "] (z)", 1)
 		}
-		if got := Guard(s, l); got != want {
+		if got := Guard(s, l, &People{}); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -111,7 +111,7 @@ func TestNobodyIsMentioned(t *testing.T) {
 		for _, f := range []string{"%s", "hey %s!", "`%s`", "```\n%s\n```", "(%s)", "**%s**", "> %s", "%s%s", "a%sb", "[%s](x)"} {
 			n++
 			s := strings.ReplaceAll(f, "%s", m)
-			if got := Guard(s, NewLinks(nil)); ping.MatchString(got) {
+			if got := Guard(s, NewLinks(nil), &People{}); ping.MatchString(got) {
 				t.Errorf("%q became %q", s, got)
 			}
 		}
@@ -119,7 +119,7 @@ func TestNobodyIsMentioned(t *testing.T) {
 	if n < 200 {
 		t.Errorf("only %d payloads", n)
 	}
-	if got, want := Guard("ask <@U1|Alice>", NewLinks(nil)), "ask Alice"; got != want {
+	if got, want := Guard("ask <@U1|Alice>", NewLinks(nil), &People{}), "ask Alice"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

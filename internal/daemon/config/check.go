@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon/otlp"
 	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/internal/zones"
@@ -23,6 +24,13 @@ func AnyPlatform() string {
 	last := len(Platforms) - 1
 	return strings.Join(Platforms[:last], ", ") + " or " + Platforms[last]
 }
+
+// Whom an answer may mention.
+const (
+	MentionAsker   = string(bot.MentionAsker)
+	MentionThread  = string(bot.MentionThread)
+	MentionChannel = string(bot.MentionChannel)
+)
 
 // The platforms.
 const (
@@ -77,6 +85,15 @@ func (c Config) checkChoices(bad problemReport) {
 		}
 	}
 	oneOf("platform", c.Platform, Platforms...)
+	mentions := []string{MentionAsker, MentionThread, MentionChannel}
+	oneOf("answer.may_mention", c.Answer.MayMention, mentions...)
+	checkLinkHosts("links.hosts", c.Links.Hosts, bad)
+	for _, id := range slices.Sorted(maps.Keys(c.Channels)) {
+		if own := c.Channels[id]; own.MayMention != "" {
+			oneOf("channels."+id+".may_mention", own.MayMention, mentions...)
+		}
+		checkLinkHosts("channels."+id+".hosts", c.Channels[id].Hosts, bad)
+	}
 	oneOf("slack.tier", c.Slack.Tier, TierInternal, TierDistributed)
 	oneOf("slack.overflow", c.Slack.Overflow, OverflowQueue, OverflowDegrade)
 	oneOf("slack.reply", c.Slack.Reply, ReplyUpdate, ReplyStream, ReplyPost)
@@ -171,6 +188,15 @@ func (c Config) checkOtel(bad problemReport) {
 	}
 	if _, err := otlp.ParseHeaders(c.Keys.OtelHeaders.Reveal()); err != nil {
 		bad(otelHeaders, "%v", err)
+	}
+}
+
+// checkLinkHosts checks that hosts are names alone.
+func checkLinkHosts(key string, hosts []string, bad problemReport) {
+	for _, h := range hosts {
+		if h == "" || strings.ContainsAny(h, "/:@*? \t\n") || strings.HasPrefix(h, ".") {
+			bad(key, "%q is no host; write its name alone, such as grafana.example.com: it stands for its subdomains too", h)
+		}
 	}
 }
 

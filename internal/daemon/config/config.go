@@ -20,29 +20,31 @@ import (
 // A Config holds all settings. The tags are the keys of the YAML file (yaml), the
 // variables that override them (env), and the documentation (doc).
 type Config struct {
-	Agent     Agent     `yaml:"agent" doc:"who the bot is"`
-	Store     string    `yaml:"store" env:"EARSHOT_DB" doc:"the database: a path, sqlite:PATH, postgres://…, host=… dbname=… or memory:. Empty: a file in your data directory."`
-	Platform  string    `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"the platform that the bot is on: local, slack or discord."`
-	Policy    string    `yaml:"policy" env:"EARSHOT_POLICY" doc:"how a prompt is made: a built-in policy's name, or a policy file."`
-	Counter   string    `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: auto (o200k, times a factor that is learned for each model from what its provider reports), o200k, bytes4, or o200k times a factor of your own, as in o200k*1.15."`
-	Budget    Budget    `yaml:"budget" doc:"tokens of a prompt"`
-	Context   Context   `yaml:"context" doc:"the times in a prompt"`
-	Answer    Answer    `yaml:"answer" doc:"what is answered besides mentions and direct messages"`
-	Limits    Limits    `yaml:"limits" doc:"the limits of one turn"`
-	Lease     Lease     `yaml:"lease" doc:"how replicas share conversations"`
-	Model     Model     `yaml:"model" doc:"which model answers"`
-	Summary   Summary   `yaml:"summary" doc:"summaries of long conversations; see memory.md"`
-	Search    Search    `yaml:"search" doc:"search, and by meaning besides words; see embeddings.md"`
-	Local     Local     `yaml:"local" doc:"the platform without a network"`
-	Slack     Slack     `yaml:"slack" doc:"the bot on Slack; see slack.md"`
-	Discord   Discord   `yaml:"discord" doc:"the bot on Discord; see discord.md"`
-	Retention Retention `yaml:"retention" doc:"how long messages are kept; see retention.md"`
-	API       API       `yaml:"api" doc:"the HTTP API for bots in any language; see http.md"`
-	Inspect   Inspect   `yaml:"inspect" doc:"the web page that shows what the model saw; see inspector.md"`
-	Health    Health    `yaml:"health" doc:"probes and metrics; see operations.md"`
-	Otel      Otel      `yaml:"otel" doc:"traces and metrics for a collector of OpenTelemetry; see observability.md"`
-	Log       Log       `yaml:"log" doc:"the log"`
-	Keys      Keys      `yaml:"-"`
+	Agent     Agent              `yaml:"agent" doc:"who the bot is"`
+	Store     string             `yaml:"store" env:"EARSHOT_DB" doc:"the database: a path, sqlite:PATH, postgres://…, host=… dbname=… or memory:. Empty: a file in your data directory."`
+	Platform  string             `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"the platform that the bot is on: local, slack or discord."`
+	Policy    string             `yaml:"policy" env:"EARSHOT_POLICY" doc:"how a prompt is made: a built-in policy's name, or a policy file."`
+	Counter   string             `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: auto (o200k, times a factor that is learned for each model from what its provider reports), o200k, bytes4, or o200k times a factor of your own, as in o200k*1.15."`
+	Budget    Budget             `yaml:"budget" doc:"tokens of a prompt"`
+	Context   Context            `yaml:"context" doc:"the times in a prompt"`
+	Answer    Answer             `yaml:"answer" doc:"what is answered besides mentions and direct messages"`
+	Links     Links              `yaml:"links" doc:"links in answers"`
+	Channels  map[string]Channel `yaml:"channels" doc:"by channel id: what holds there in place of links.hosts (hosts) and answer.may_mention (may_mention)."`
+	Limits    Limits             `yaml:"limits" doc:"the limits of one turn"`
+	Lease     Lease              `yaml:"lease" doc:"how replicas share conversations"`
+	Model     Model              `yaml:"model" doc:"which model answers"`
+	Summary   Summary            `yaml:"summary" doc:"summaries of long conversations; see memory.md"`
+	Search    Search             `yaml:"search" doc:"search, and by meaning besides words; see embeddings.md"`
+	Local     Local              `yaml:"local" doc:"the platform without a network"`
+	Slack     Slack              `yaml:"slack" doc:"the bot on Slack; see slack.md"`
+	Discord   Discord            `yaml:"discord" doc:"the bot on Discord; see discord.md"`
+	Retention Retention          `yaml:"retention" doc:"how long messages are kept; see retention.md"`
+	API       API                `yaml:"api" doc:"the HTTP API for bots in any language; see http.md"`
+	Inspect   Inspect            `yaml:"inspect" doc:"the web page that shows what the model saw; see inspector.md"`
+	Health    Health             `yaml:"health" doc:"probes and metrics; see operations.md"`
+	Otel      Otel               `yaml:"otel" doc:"traces and metrics for a collector of OpenTelemetry; see observability.md"`
+	Log       Log                `yaml:"log" doc:"the log"`
+	Keys      Keys               `yaml:"-"`
 
 	// Gone are variables that are set and were settings once, each with what holds now.
 	// They count for nothing, and do not keep a bot from starting.
@@ -100,7 +102,20 @@ type Answer struct {
 	AwayNotice   bool    `yaml:"away_notice" env:"EARSHOT_AWAY_NOTICE" doc:"tell a person whose question of the last 24 hours was too old to be answered, at most once an hour and channel: on Slack in a line that only they see, on Discord by an emoji at the question."`
 	PreviewWait  float64 `yaml:"preview_wait" env:"EARSHOT_PREVIEW_WAIT" doc:"how long, in seconds after it was said, a question with a link waits for the link's preview, which Slack and Discord send a moment later; 0 does not wait."`
 	PostMinutes  int     `yaml:"post_minutes" env:"EARSHOT_POST_MINUTES" doc:"how long, in minutes, a finished answer waits for a platform that accepts no posts; after that the turn has failed."`
+	MayMention   string  `yaml:"may_mention" env:"EARSHOT_MAY_MENTION" doc:"whom an answer may mention, by @ and a name: asker, thread (and who wrote in the thread, or what the question replies to) or channel (and who wrote what the model was shown). Everybody else is a name there; bots, groups and everybody at once are never mentioned."`
 	Parallel     int     `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at the same time. Those that wait for the platform are not counted; there may be three times as many of them."`
+}
+
+// Links sets which links of an answer are links.
+type Links struct {
+	Hosts []string `yaml:"hosts" env:"EARSHOT_LINK_HOSTS" doc:"hosts to which the links in an answer stay links, with their subdomains, such as grafana.example.com. A link that somebody wrote in what the model was shown stays one too; every other address is shown as code."`
+}
+
+// A Channel is what holds in one channel in place of what holds in all. What is left out
+// stays.
+type Channel struct {
+	Hosts      []string `yaml:"hosts" doc:"as links.hosts."`
+	MayMention string   `yaml:"may_mention" doc:"as answer.may_mention."`
 }
 
 // Limits bound one turn.
@@ -229,7 +244,7 @@ func Default() Config {
 		Counter:   CounterAuto,
 		Budget:    Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Context:   Context{Zone: "UTC"},
-		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, Parallel: 64},
+		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, MayMention: MentionAsker, Parallel: 64},
 		Limits:    Limits{Rounds: 8, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3},
 		Search:    Search{MemoryMB: 256},
 		Lease:     Lease{Seconds: 7},

@@ -76,6 +76,40 @@ model:
 	}
 }
 
+func TestChannelsHaveSettingsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	path := write(t, `answer: {may_mention: thread}
+links: {hosts: [grafana.example.com]}
+channels:
+  C0123: {may_mention: channel}
+  C0456: {hosts: []}
+`)
+	got, err := config.Load(path, []string{"EARSHOT_LINK_HOSTS=a.example,b.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Default()
+	want.Answer.MayMention, want.Links.Hosts = config.MentionThread, []string{"a.example", "b.example"}
+	want.Channels = map[string]config.Channel{"C0123": {MayMention: config.MentionChannel}, "C0456": {Hosts: []string{}}}
+	if diff := cmp.Diff(got, want, secrets); diff != "" {
+		t.Errorf("-got +want\n%s", diff)
+	}
+	path = write(t, `answer: {may_mention: all}
+links: {hosts: ["https://a.example", "*.b.example"]}
+channels:
+  C1: {may_mention: here, hosts: [a.example/x], colour: blue}
+`)
+	_, err = config.Load(path, nil)
+	if err == nil {
+		t.Fatal("it was accepted")
+	}
+	for _, part := range []string{`answer.may_mention: "all" is unknown; use one of asker, thread, channel`, `links.hosts: "https://a.example" is no host`, `links.hosts: "*.b.example" is no host`, `channels.C1.may_mention: "here" is unknown`, `channels.C1.hosts: "a.example/x" is no host`, `channels.C1.colour: unknown key`} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is missing in:\n%v", part, err)
+		}
+	}
+}
+
 func TestEveryProblemIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	path := write(t, `agent:

@@ -1,6 +1,11 @@
 package markup
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+
+	"github.com/earshot-ai/earshot"
+)
 
 // unseen is a character that nobody sees, and that no mention may contain: a zero
 // width space.
@@ -12,9 +17,14 @@ var (
 	everyone = regexp.MustCompile(`(?i)@(everyone|here)`)
 )
 
-// defuse takes apart what would mention somebody, or a channel or command. A reader
-// sees the text as it was written.
-func defuse(s string) string {
+// defuse takes apart what would mention somebody but those in may, or a channel or
+// command. A reader sees the text as it was written.
+func defuse(s string, may []earshot.AuthorID) string {
+	for _, id := range may {
+		if before, after, ok := strings.Cut(s, "<@"+string(id)+">"); ok {
+			return defuse(before, may) + "<@" + string(id) + ">" + defuse(after, may)
+		}
+	}
 	s = pointed.ReplaceAllString(s, "<"+unseen+"$1")
 	return everyone.ReplaceAllString(s, "@"+unseen+"$1")
 }

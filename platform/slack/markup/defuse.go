@@ -18,15 +18,14 @@ import (
 // taken apart.
 
 // defuse takes apart what would call somebody, in whatever form it is written.
-// Only a mention of ask, the person who is answered, stays, where it is written
-// as Slack writes it and outside of code. In prose a < that opens nothing
+// Only a mention of somebody in may stays, where it is written as Slack writes it
+// and outside of code. In prose a < that opens nothing
 // becomes an entity, so that <div> is seen as it is; text is Markdown, and code
 // are its bytes that are code, in order.
-func defuse(text string, code [][2]int, ask earshot.AuthorID) string {
+func defuse(text string, code [][2]int, may []earshot.AuthorID) string {
 	if !strings.ContainsAny(text, "<@&＜﹤＠﹫") {
 		return text
 	}
-	mention := "<@" + string(ask) + ">"
 	var b strings.Builder
 	for i := 0; i < len(text); {
 		for len(code) > 0 && code[0][1] <= i {
@@ -36,7 +35,7 @@ func defuse(text string, code [][2]int, ask earshot.AuthorID) string {
 		r, n := decodeSpelling(text[i:])
 		switch {
 		case isOpener(r):
-			if prose && ask != "" && text[i] == '<' && strings.HasPrefix(text[i:], mention) {
+			if mention := mentionAt(text[i:], may); prose && mention != "" {
 				b.WriteString(mention)
 				i += len(mention)
 				continue
@@ -67,6 +66,18 @@ func defuse(text string, code [][2]int, ask earshot.AuthorID) string {
 	}
 	return b.String()
 }
+
+// mentionAt returns the mention of one of may that s begins with; "" for none.
+func mentionAt(s string, may []earshot.AuthorID) string {
+	for _, id := range may {
+		if mention := mentionOf(id); strings.HasPrefix(s, mention) {
+			return mention
+		}
+	}
+	return ""
+}
+
+func mentionOf(id earshot.AuthorID) string { return "<@" + string(id) + ">" }
 
 // decodeSpelling returns the character that the start of s stands for, and how many
 // bytes spell it: an entity, an entity of an entity, or one after a backslash.
@@ -162,7 +173,7 @@ func parseLink(s string) (string, int) {
 	if label = strings.Join(strings.Fields(label), " "); label == "" {
 		return "<" + target + ">", end + 2
 	}
-	label = strings.NewReplacer("[", "(", "]", ")", "\\", "", "`", "'").Replace(defuse(label, nil, ""))
+	label = strings.NewReplacer("[", "(", "]", ")", "\\", "", "`", "'").Replace(defuse(label, nil, nil))
 	return "[" + label + "](" + strings.NewReplacer("(", "%28", ")", "%29").Replace(target) + ")", end + 2
 }
 

@@ -51,24 +51,24 @@ type Body struct {
 	Mrkdwn   string // for text: what is shown where blocks are not, as in a notification
 }
 
-// Write makes a message's body of Markdown. It calls nobody but ask, the person
-// who is answered, and ask only where the text mentions it as <@id>.
-func Write(source string, ask earshot.AuthorID) Body {
+// Write makes a message's body of Markdown. It calls nobody but those in may, and them
+// only where the text mentions them as <@id>.
+func Write(source string, may ...earshot.AuthorID) Body {
 	source = strings.ToValidUTF8(source, "\uFFFD")
-	safe := defuse(source, codeRanges(source), ask)
-	b := Body{Markdown: safe, Mrkdwn: mrkdwn(safe, ask)}
+	safe := defuse(source, codeRanges(source), may)
+	b := Body{Markdown: safe, Mrkdwn: mrkdwn(safe, may)}
 	if utf8.RuneCountInString(b.Markdown) <= maxMarkdown && utf8.RuneCountInString(b.Mrkdwn) <= maxMrkdwn {
 		return b
 	}
 	// Marks have made it longer than Slack takes: in place of brackets
 	// characters that look alike, one for each; and in a text that is too long
 	// all the same, no marks.
-	safe = defuse(alike.Replace(source), nil, "")
+	safe = defuse(alike.Replace(source), nil, nil)
 	if utf8.RuneCountInString(b.Markdown) > maxMarkdown {
 		b.Markdown = safe
 	}
 	if utf8.RuneCountInString(b.Mrkdwn) > maxMrkdwn {
-		b.Mrkdwn = mrkdwn(safe, "")
+		b.Mrkdwn = mrkdwn(safe, nil)
 	}
 	if utf8.RuneCountInString(b.Mrkdwn) > maxMrkdwn {
 		b.Mrkdwn = fence(strings.ReplaceAll(safe, "`", tick))

@@ -16,16 +16,20 @@ import (
 // mrkdwn writes Markdown that is defused in Slack's older markup, which every
 // text takes: *bold*, _italic_, ~struck~, code, quotes and links; headings
 // become bold, tables code. & < > are entities.
-func mrkdwn(source string, ask earshot.AuthorID) string {
-	w := &writer{source: []byte(source), ask: ask}
+func mrkdwn(source string, may []earshot.AuthorID) string {
+	var escapes []string
+	for _, id := range may {
+		escapes = append(escapes, mentionOf(id), mentionOf(id))
+	}
+	w := &writer{source: []byte(source), escaper: strings.NewReplacer(append(escapes, escaped...)...)}
 	return strings.TrimRight(w.blocks(markdown.Parse(text.NewReader(w.source))), "\n")
 }
 
 // A writer writes a Markdown tree as mrkdwn.
 type writer struct {
-	source []byte
-	ask    earshot.AuthorID
-	table  bool // plain text, for a table's cell
+	source  []byte
+	escaper *strings.Replacer // leaves mentions of those who may be mentioned
+	table   bool              // plain text, for a table's cell
 }
 
 // blocks writes the blocks in n, one after the other.
@@ -201,16 +205,7 @@ func (w *writer) text(s []byte) string {
 		return said
 	}
 	// Ticks that are text must not meet those that are marks.
-	said = strings.ReplaceAll(said, "`", tick)
-	parts := []string{said}
-	mention := "<@" + string(w.ask) + ">"
-	if w.ask != "" {
-		parts = strings.Split(said, mention)
-	}
-	for i := range parts {
-		parts[i] = escape(parts[i])
-	}
-	return strings.Join(parts, mention)
+	return w.escaper.Replace(strings.ReplaceAll(said, "`", tick))
 }
 
 const tick = "ˋ" // looks like one, and marks nothing
@@ -229,4 +224,7 @@ func (w *writer) raw(n ast.Node) string {
 // escape writes a text so that Slack shows it as it is.
 func escape(s string) string { return escaper.Replace(s) }
 
-var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+var (
+	escaped = []string{"&", "&amp;", "<", "&lt;", ">", "&gt;"}
+	escaper = strings.NewReplacer(escaped...)
+)

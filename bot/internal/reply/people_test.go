@@ -1,0 +1,89 @@
+package reply
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// crew are people of whom Alice and Dana Frei may be mentioned.
+func crew() *People {
+	p := &People{}
+	p.Add("U1", true, "Alice")
+	p.Add("U2", false, "Bob", "Bob <!here>")
+	p.Add("U3", true, "Dana Frei", "Dana")
+	p.Add("U4", false, "Dana Wolf", "Dana")
+	p.Add("U5", true, "Channel")
+	p.Add("U6", true, "Anna [x](https://evil.example)")
+	p.Add("U1", false, "Alice")
+	return p
+}
+
+func TestOnlyWhoMayBeIsMentioned(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"<@U1>, look":                    "<@U1>, look",
+		"<@!U1> and <@U1|al>":            "<@U1> and <@U1>",
+		"@Alice's and @alice: yes":       "<@U1>'s and <@U1>: yes",
+		"(@Alice) **@Alice** \"@Alice\"": "(<@U1>) **<@U1>** \"<@U1>\"",
+		"ask <@U2> or @Bob":              "ask Bob or @Bob",
+		"ask <@U9> or <@U9|zoe>":         "ask somebody or zoe",
+		"@Dana Frei, not @Dana Wolf":     "<@U3>, not @Dana Wolf",
+		"@Dana":                          "@Dana", // which of them?
+		"@Alicea @Alice-Lena @Alice.b a@alice a@Alice @@Alice": "@Alicea @Alice-Lena @Alice.b a@alice a@Alice @@Alice",
+		"@Alice.":                           "<@U1>.",
+		"@Channel @channel":                 "Channel channel", // a name that calls everybody
+		"<!here> <!subteam^S1> <@&7> <#C1>": "here a group a group a channel",
+		"`@Alice` and `<@U1>`":              "`@Alice` and `Alice`",
+		"```\n<@U1> @Alice\n```\n@Alice":    "```\nAlice @Alice\n```\n<@U1>",
+		"    <@U1>":                         "    Alice",
+		"[@Alice](https://known.example)":   "[@Alice](https://known.example)",
+		"[<@U1>](https://known.example)":    "[Alice](https://known.example)",
+		"<https://known.example|@Alice>":    "<https://known.example|@Alice>",
+		"https://known.example/@Alice":      "https://known.example/@Alice",
+		"https://known.example/<@U1>":       "https://known.example/Alice",
+		"\uE000 \uE001<@U1>":                " <@U1>",
+		"<@<@U1>U1>":                        "<@U1>U1",
+		"<<x|@U2|a>":                        "< @U2|a (x)",
+		"@<x|here>":                         "@ here (x)",
+		"<@U6>":                             "<@U6>",
+		"`<@U6>`":                           "`Anna [x] (`` https://evil.example ``)`",
+	} {
+		l := NewLinks([]string{"known.example"})
+		got := Guard(in, l, crew())
+		if strings.Contains(in, "U6>`") { // however it is written, it is no link
+			if liveTargets(t, got) != nil {
+				t.Errorf("%q became %q", in, got)
+			}
+			continue
+		}
+		if got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A text of the model, whatever it was talked into, mentions only who may be.
+func FuzzMentions(f *testing.F) {
+	for _, s := range []string{"<@U1> <@U2> @Alice @Bob", "<@U2|<@U1>>", "<\u200b@U2>", "[<@U2>](x)", "`<@U2>", "```\n@Alice\n", "<@<@U2>U2>", "\uE000@Bob", "<@U1<@U2>", "https://a/<@U1>.b", "[a]: <@U1>\n@here", "@Dana Frei@here"} {
+		f.Add(s)
+	}
+	mentions := regexp.MustCompile(`<@[^>]*>?|<!`)
+	masses := regexp.MustCompile(`(?i)@(here|channel|everyone|all)\b`)
+	f.Fuzz(func(t *testing.T, s string) {
+		got := Guard(s, NewLinks(nil), crew())
+		for _, m := range mentions.FindAllString(got, -1) {
+			switch m {
+			case "<@U1>", "<@U3>", "<@U5>", "<@U6>":
+			default:
+				t.Fatalf("%q became %q, which mentions %s", s, got, m)
+			}
+		}
+		if m := masses.FindString(got); m != "" {
+			t.Fatalf("%q became %q, which calls %s", s, got, m)
+		}
+		if strings.ContainsFunc(got, func(r rune) bool { return r >= firstMark && r < firstMark+maxMarks }) {
+			t.Fatalf("%q became %q", s, got)
+		}
+	})
+}
