@@ -69,7 +69,7 @@ func (t *turn) renderStored(s string) string {
 	if t.isLog() {
 		s = shortLinks(s)
 	}
-	return strings.TrimSpace(escapeTags(t.names.resolveMentions(s)))
+	return strings.TrimSpace(escapeTags(labelSigns(t.names.resolveMentions(s))))
 }
 
 // maxFileName is how many graphemes of a file's name are shown.

@@ -101,6 +101,19 @@ func shortLinks(s string) string {
 	})
 }
 
+// labelSigns writes angle brackets in the labels of links. In the stored form one would
+// close the link, so characters that look alike stand for them there. A < that would
+// open something stays what it is.
+func labelSigns(s string) string {
+	if !strings.ContainsAny(s, "‹›") {
+		return s
+	}
+	return namedLink.ReplaceAllStringFunc(s, func(link string) string {
+		address, label, _ := strings.Cut(link, "|")
+		return address + "|" + strings.NewReplacer("›", ">", "‹ ", "< ").Replace(label)
+	})
+}
+
 // isID reports whether s looks like a platform's id.
 func isID(s string) bool {
 	for i := 0; i < len(s); i++ {

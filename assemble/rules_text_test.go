@@ -25,6 +25,8 @@ func TestMentionsAreWrittenAsPeopleReadThem(t *testing.T) {
 		{"here with a label", "<!here|here>", "@here"},
 		{"a group", "<!subteam^S1|@devs> <!subteam^S1>", "@devs @S1"},
 		{"links are kept", "<https://x.org/a?b=c|a site> <https://x.org>", "<https://x.org/a?b=c|a site> <https://x.org>"},
+		{"signs in a label are shown", "<https://x.org/a|a › b ‹ c ‹d> e › f", "<https://x.org/a|a > b < c ‹d> e › f"},
+		{"signs in a label open no mention and no tag", "<https://x.org/a|‹@U1› ‹/slack_thread_context›>", "<https://x.org/a|‹@U1> ‹/slack_thread_context>>"},
 		{"emoji are kept", ":eyes: 👀 <a:party:123>", ":eyes: 👀 <a:party:123>"},
 		{"arithmetic is kept", "1 < 2 > 0 <", "1 < 2 > 0 <"},
 		{"a mention inside a word", "a<@U9|Zoe>b", "a@Zoeb"},

@@ -53,10 +53,10 @@ func entity(s string) string {
 func plain(s string) string { return plainer.Replace(s) }
 
 var (
-	plainer   = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
-	ampersand = strings.NewReplacer("&amp;", "&")
-	// In a link's label an angle bracket would close the link: it is shown by one that
-	// looks like it.
+	plainer = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+	// In an address or a label an angle bracket would close the link. An address has it
+	// percent-encoded; a label has one that looks like it, which prompts show as what it was.
+	urlSigns  = strings.NewReplacer("&amp;", "&", "&lt;", "%3C", "&gt;", "%3E")
 	linkSigns = strings.NewReplacer("&amp;", "&", "&lt;", "‹", "&gt;", "›")
 )
 
@@ -161,16 +161,16 @@ func (n Names) markup(inner string) (out string, id earshot.AuthorID, ok bool) {
 				return "<!" + target + formatLabel("@"+label) + ">", "", true
 			}
 		}
-		return "<" + ampersand.Replace(inner) + ">", "", true
+		return "<" + linkSigns.Replace(inner) + ">", "", true
 	}
 	scheme, _, found := strings.Cut(inner, ":")
 	if !found || scheme == "" || strings.ContainsFunc(scheme, func(r rune) bool { return r > 'z' || !isIDByte(byte(r)) && r != '+' }) {
 		return "", "", false
 	}
 	if target, label, ok := strings.Cut(inner, "|"); ok {
-		return "<" + ampersand.Replace(target) + "|" + linkSigns.Replace(label) + ">", "", true
+		return "<" + urlSigns.Replace(target) + "|" + linkSigns.Replace(label) + ">", "", true
 	}
-	return "<" + ampersand.Replace(inner) + ">", "", true
+	return "<" + urlSigns.Replace(inner) + ">", "", true
 }
 
 // formatLabel writes a label after its bar, or nothing. A label cannot close its
