@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -188,6 +189,30 @@ func TestWhoMayGiveWhichFile(t *testing.T) {
 		if status, _, _ := w.get(t, as, "/v1/files/F1?channel=C1"); status != want {
 			t.Errorf("read as %s: got %d, want %d", as, status, want)
 		}
+	}
+}
+
+func TestAWorkbookThatIsGivenIsText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tell(t, asksAbout(1, earshot.File{ID: "F1", Name: "lager.ods", Type: "application/octet-stream", Size: 1700}))
+	_, _, text := w.call(t, "C1", http.MethodPost, "/v1/context", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT"})
+	if !strings.Contains(text, `"media":["F1"]`) || !strings.Contains(text, "file F1, spreadsheet, 2 KB: lager.ods") {
+		t.Errorf("the prompt: %s", text)
+	}
+	data, err := os.ReadFile("../../../platform/media/internal/office/testdata/lager.ods")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, told := w.put(t, "C1", "/v1/files/F1?channel=C1&message=m1", "application/octet-stream", data); status != http.StatusOK || told["type"] != "text/plain" {
+		t.Fatalf("put: %d %v", status, told)
+	}
+	if _, kind, got := w.get(t, "C1", "/v1/files/F1?channel=C1"); kind != "text/plain" || !strings.HasPrefix(string(got), "  sheet: Lager\n  Teil | Anzahl") {
+		t.Errorf("read: %s %q", kind, got)
+	}
+	status, told := w.put(t, "C1", "/v1/files/F1?channel=C1&message=m1", "application/octet-stream", []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00"))
+	if said := fmt.Sprint(told); status != http.StatusBadRequest || !strings.Contains(said, "it is protected by a password") {
+		t.Errorf("with a password: %d %s", status, said)
 	}
 }
 
