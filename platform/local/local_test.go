@@ -356,6 +356,21 @@ func TestWhatCannotBeSaid(t *testing.T) {
 	}
 }
 
+func TestAMentionInAnAnswerHasTheName(t *testing.T) {
+	t.Parallel()
+	w := open(t)
+	q := say(t, w, local.NewMessage{As: "Bob Berg", Text: "@earshot hi"}).Message
+	d := bot.Draft{Place: bot.Place{Channel: channel, Anchor: q}, Text: "<@" + string(q.Author.ID) + ">: <@x>", Key: "key", Mentions: []earshot.AuthorID{q.Author.ID}}
+	m, err := w.chat.Post(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "<@" + string(q.Author.ID) + "|Bob Berg>: <@x>"
+	if m.Text != want {
+		t.Errorf("posted %q, want %q", m.Text, want)
+	}
+}
+
 func TestAPostIsFoundByItsKeyAndMadeOnce(t *testing.T) {
 	t.Parallel()
 	w := open(t)

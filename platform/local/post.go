@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
@@ -28,6 +30,9 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	m, err := p.Find(ctx, d)
 	if !errors.Is(err, earshot.ErrNotFound) {
 		return m, err
+	}
+	if d.Text, err = p.labelled(ctx, d); err != nil {
+		return earshot.Message{}, err
 	}
 	m = earshot.Message{ID: deriveID("r", string(d.Channel.ID), d.Key), Author: p.agent(), Text: d.Text}
 	if d.Growing {
@@ -76,6 +81,25 @@ func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID
 	}
 	p.tell(Update{Channel: d.Channel, Change: change, Message: m})
 	return nil
+}
+
+// labelled returns a draft's text with the names of whom it mentions, as the texts have
+// that people type.
+func (p *Platform) labelled(ctx context.Context, d bot.Draft) (string, error) {
+	if len(d.Mentions) == 0 {
+		return d.Text, nil
+	}
+	list, err := p.store.Authors(ctx, p.o.Platform, p.o.Workspace)
+	if err != nil {
+		return "", fmt.Errorf("list people: %w", err)
+	}
+	text := d.Text
+	for _, a := range list {
+		if slices.Contains(d.Mentions, a.ID) && a.Name != "" {
+			text = strings.ReplaceAll(text, "<@"+string(a.ID)+">", "<@"+string(a.ID)+"|"+a.Name+">")
+		}
+	}
+	return text, nil
 }
 
 // Remove implements [bot.Remover]. Removing a message that is gone is no error.
