@@ -3,6 +3,7 @@ package assemble
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -89,6 +90,34 @@ func withoutLabels(s string) string {
 		}
 		s = rest
 	}
+}
+
+// Unread returns what Seen wrote without a file, because the model was told of it and
+// could not be given it: a later turn that can has it as news. It does so once: of a
+// message of which news was told, seen is returned as it is.
+func Unread(seen string, f earshot.File) string {
+	number, p, ok := readSeen(seen)
+	if !ok || number > 0 {
+		return seen
+	}
+	hash := fileHash(f)
+	p.files = slices.DeleteFunc(p.files, func(s string) bool { return s == hash })
+	return strconv.Itoa(number) + "." + strings.Join(p.tokens(), ".")
+}
+
+// NewFiles returns the files of a message that the session shows without them.
+func NewFiles(c ConversationState, m *earshot.Message) []earshot.File {
+	x, ok := readShown(c.Shown)[m.ID]
+	if !ok || x.number < 0 || x.parts.text == "" {
+		return nil
+	}
+	var out []earshot.File
+	for _, f := range m.Files {
+		if !slices.Contains(x.parts.files, fileHash(f)) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // The letters before the hashes of the parts.

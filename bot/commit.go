@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/bot/internal/attach"
 	"github.com/earshot-ai/earshot/bot/internal/address"
 	"github.com/earshot-ai/earshot/internal/inputref"
 	"github.com/earshot-ai/earshot/llm"
@@ -21,13 +22,13 @@ func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot
 		return t.finishUncommitted(ctx, a.why)
 	}
 	next := p.result.Next
-	shown := slices.Clone(next.Shown)
-	for _, id := range replies {
-		shown = append(shown, earshot.ShownRevision{ID: id, Seen: assemble.Told})
-	}
 	records, err := t.journal.fileRecords()
 	if err != nil {
 		return err
+	}
+	shown := withoutUnread(next.Shown, p.input.Messages, records)
+	for _, id := range replies {
+		shown = append(shown, earshot.ShownRevision{ID: id, Seen: assemble.Told})
 	}
 	return t.finish(ctx, earshot.TurnDone, a.why, &earshot.Turn{
 		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: replies}, Policy: p.input.Policy.Name, Hash: p.result.Hash,
@@ -36,6 +37,21 @@ func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot
 		Names: next.Names, Form: string(p.input.Policy.WithDefaults().Frame), Zone: p.input.Zone,
 		Ledger: inputref.Ledger(p.result.Ledger, a.read...), Usage: t.report.Usage, Time: t.now(), Metadata: t.metadata(),
 	})
+}
+
+// withoutUnread returns what a prompt has shown without the files that could not be read
+// for a reason that may pass: the next turn tries again.
+func withoutUnread(list []earshot.ShownRevision, messages []earshot.Message, records map[earshot.ArtifactID]attach.Record) []earshot.ShownRevision {
+	list = slices.Clone(list)
+	for _, m := range messages {
+		for _, f := range m.Files {
+			i := slices.IndexFunc(list, func(s earshot.ShownRevision) bool { return s.ID == m.ID })
+			if i >= 0 && attach.MayPass(records[f.ID]) {
+				list[i].Seen = assemble.Unread(list[i].Seen, f)
+			}
+		}
+	}
+	return list
 }
 
 // finishUncommitted ends an answered turn that leaves nothing with its conversation.

@@ -564,3 +564,56 @@ func TestADeletedMessagesFilesAreForgotten(t *testing.T) {
 		}
 	})
 }
+
+// What a file says is known when it can be read: a question whose file could not be
+// fetched has it as news in the next turn, once, and what cannot be read then is not
+// asked for again and again.
+func TestAFileThatIsReadableLaterIsNewsOfTheNextTurn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		err   error
+		heals bool
+		news  bool
+	}{
+		{"once it can be fetched", errors.New("connection reset"), true, true},
+		{"or not", errors.New("connection reset"), false, true},
+		{"but not where it never will be", because{errors.New("it is too large")}, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			withFiles(t, func(o *bot.Options, d *drawer) { d.errs["F1"] = c.err }, func(w *world, d *drawer, m *llmtest.Model) {
+				w.say(general, alice, "m1", "<@U0BOT> what does it say?", sharing("F1"))
+				w.rest(time.Second)
+				if c.heals {
+					d.mu.Lock()
+					delete(d.errs, "F1")
+					d.holds["F1"] = llm.Media{Type: "text/plain", Data: []byte("the lock table holds 400 rows")}
+					d.mu.Unlock()
+				}
+				for _, id := range []string{"m2", "m3"} {
+					w.say(general, alice, id, "<@U0BOT> now?", under("m1"))
+					w.rest(time.Second)
+				}
+				last := func(n int) string {
+					list := m.Requests()[n].Messages
+					raw, err := json.Marshal(list[len(list)-1])
+					if err != nil {
+						t.Fatal(err)
+					}
+					return string(raw)
+				}
+				const news = "[new about messages above]"
+				if got := strings.Contains(last(1), news) && strings.Contains(last(1), "+ file F1"); got != c.news {
+					t.Errorf("the second turn has news: %v:\n%s", got, last(1))
+				}
+				if c.heals != (len(w.attachments("m1")) == 1) || c.heals != strings.Contains(last(1), "dGhlIGxvY2sgdGFibGU") {
+					t.Errorf("attached %q, the second turn is:\n%s", w.attachments("m1"), last(1))
+				}
+				if strings.Contains(last(2), news) {
+					t.Errorf("the third turn has it again:\n%s", last(2))
+				}
+			})
+		})
+	}
+}

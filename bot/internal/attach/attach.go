@@ -33,6 +33,7 @@ const (
 // What the model is told about a file that is not attached.
 const (
 	whyUnread   = "it could not be fetched"
+	whySlow     = "fetching it took too long" // in the words of platform/media
 	whyCrowded  = "the files of this message are too large together"
 	whyFull     = "the files of this conversation are too large together"
 	whyChanged  = "it is not there any more as it was"
@@ -236,6 +237,10 @@ func (x *FileSet) Attached(added []earshot.AttachedFile, records map[earshot.Art
 	}
 	return out
 }
+
+// MayPass reports whether a file is not attached for a reason that may be gone in a later
+// turn.
+func MayPass(r Record) bool { return r.Why == whyUnread || r.Why == whySlow }
 
 // tokens returns what the model is charged for a file; 0 when that is unknown.
 func (x *FileSet) tokens(m llm.Media) int {

@@ -43,7 +43,8 @@ func (x *FileSet) Wanted(in assemble.Input, res assemble.Result, asked []earshot
 	return out
 }
 
-// own returns the files of the messages asked that this turn shows. It returns
+// own returns the files of the messages asked that this turn shows, and of those about
+// which it tells news the files that are new. It returns
 // none in policies that are not written as a log, or whose media section has
 // own: false: there the model opens every file with a tool.
 func (x *FileSet) own(in assemble.Input, res assemble.Result, asked []earshot.MessageID) []File {
@@ -51,9 +52,15 @@ func (x *FileSet) own(in assemble.Input, res assemble.Result, asked []earshot.Me
 	if !ok || !section.Own || x.source.Loader == nil || x.none || in.Policy.WithDefaults().Frame != assemble.Log {
 		return nil
 	}
-	shown := map[earshot.MessageID]bool{}
+	shown, news := map[earshot.MessageID]bool{}, map[earshot.MessageID]bool{}
 	for _, row := range res.Ledger {
-		shown[row.ID] = row.Verdict == earshot.Full || row.Verdict == earshot.Cut
+		news[row.ID] = row.Section == string(assemble.News) && row.Verdict != earshot.Out
+		shown[row.ID] = news[row.ID] || row.Verdict == earshot.Full || row.Verdict == earshot.Cut
+	}
+	if n := len(in.Conversation.Turns); n > 0 { // the files of the question before may be there now
+		if last := in.Conversation.Turns[n-1].Anchor; news[last] {
+			asked = append(slices.Clip(asked), last)
+		}
 	}
 	var out []File
 	for _, id := range asked {
@@ -61,7 +68,11 @@ func (x *FileSet) own(in assemble.Input, res assemble.Result, asked []earshot.Me
 			if m.ID != id || !shown[id] || m.Deleted {
 				continue
 			}
-			for _, f := range m.Files {
+			files := m.Files
+			if news[id] { // the others were given, or refused
+				files = assemble.NewFiles(in.Conversation, &m)
+			}
+			for _, f := range files {
 				known := slices.ContainsFunc(out, func(o File) bool { return o.ID == f.ID })
 				if !known && len(out) < section.Files {
 					out = append(out, File{File: f, Of: m.ID})
