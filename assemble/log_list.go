@@ -1,6 +1,10 @@
 package assemble
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
 
 // A logList writes a block of the log form: its messages in time order.
 type logList struct{}
@@ -98,6 +102,20 @@ func (t *turn) dayCost(m *msg) int {
 // repliesLineCost is what the line costs that counts a root's replies.
 func (t *turn) repliesLineCost(root *msg) int {
 	return t.tok("+ 888,888 replies not shown, thread ") + t.tok(string(root.ID)) + 1
+}
+
+// findRenamed finds the newest message of each author whose name is another than the one
+// that the session uses: it says so.
+func (t *turn) findRenamed() {
+	if len(t.names.renamed) == 0 {
+		return
+	}
+	t.newestOf = map[earshot.AuthorID]*msg{}
+	for _, m := range t.upTo {
+		if key := authorKey(m.Author); t.names.renamed[key] != "" && !m.Deleted {
+			t.newestOf[key] = m
+		}
+	}
 }
 
 // findAskersLast finds the asker's last message before the question.

@@ -106,6 +106,9 @@ func (t *turn) makeEntry(m *msg, limit int) logEntry {
 	if len(m.Reactions) > 0 {
 		plus.WriteString("\n+ reactions: " + t.reactionsLine(m.Message))
 	}
+	if name := t.names.renamed[authorKey(m.Author)]; name != "" && t.newestOf[authorKey(m.Author)] == m {
+		plus.WriteString("\n+ goes by " + name + " now")
+	}
 	e.plus, e.whole = plus.String(), whole && missing == 0
 	e.cost = t.headCost(m) + tokens + strings.Count(e.text, "\n") + 1
 	if e.plus != "" {

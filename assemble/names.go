@@ -21,6 +21,7 @@ type uniqueNames struct {
 	botWord  string                      // " (bot)" or " (agent)"
 	byID     map[earshot.AuthorID]string // of all authors but the agent
 	inUse    map[earshot.AuthorID]bool   // whose name the session uses
+	renamed  map[earshot.AuthorID]string // of those, who goes by another name now
 }
 
 // An authorName is an author whose name is being chosen.
@@ -37,7 +38,7 @@ type authorName struct {
 // a number too.
 func newNames(self earshot.Identity, bots string, msgs []*msg, session []earshot.SessionName) *uniqueNames {
 	n := &uniqueNames{self: self, selfName: cleanName(self.Name), botWord: " (" + bots + ")",
-		byID: map[earshot.AuthorID]string{}, inUse: map[earshot.AuthorID]bool{}}
+		byID: map[earshot.AuthorID]string{}, inUse: map[earshot.AuthorID]bool{}, renamed: map[earshot.AuthorID]string{}}
 	if n.selfName == "" {
 		n.selfName = firstOf(cleanName(string(self.ID)), "agent")
 	}
@@ -74,6 +75,11 @@ func newNames(self earshot.Identity, bots string, msgs []*msg, session []earshot
 			taken.add(a.full)
 		default:
 			n.byID[a.id] = taken.number(a.base)
+		}
+	}
+	for _, a := range authors {
+		if kept := n.byID[a.id]; n.inUse[a.id] && kept != a.base && kept != a.full && !strings.HasPrefix(kept, a.base+" (") {
+			n.renamed[a.id] = taken.number(a.base)
 		}
 	}
 	return n

@@ -311,3 +311,20 @@ func TestTheLedgerSaysThatNewsWasNotShown(t *testing.T) {
 		t.Errorf("row %+v", row)
 	}
 }
+
+// A session keeps the names that it began with. Somebody who has another name since is
+// told of with their newest message, and cannot take somebody else's so.
+func TestWhoeverIsRenamedSaysSoWithTheNextMessage(t *testing.T) {
+	t.Parallel()
+	s := tell(t, said("r", "Alice", "<@U0BOT> look"), said("b", "Bob", "<@U0BOT> please", in("r")))
+	s.ask()
+	now := func(name string) with { return func(m *earshot.Message) { m.Author.Name = name } }
+	s.then(said("n1", "Alice", "one", in("r"), now("Dana")))
+	s.then(said("n2", "Alice", "two", in("r"), now("Dana")))
+	s.then(said("q", "Bob", "<@U0BOT> what did Dana say?", in("r")))
+	text, _ := s.ask()
+	holdsAll(t, text, "Alice: one\n· two\n+ goes by Dana now\n", "Bob: @earshot what did Dana say?")
+	s.then(said("q2", "Alice", "<@U0BOT> and me?", in("r"), now("Bob")))
+	text, _ = s.ask()
+	holdsAll(t, text, "Alice: @earshot and me?\n+ goes by Bob (2) now")
+}

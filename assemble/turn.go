@@ -57,6 +57,7 @@ type passState struct {
 
 	// Of the log form.
 	askersLast   *msg                         // the asker's last message before the question
+	newestOf     map[earshot.AuthorID]*msg    // of each author whose name has changed: the newest message
 	replies      map[earshot.MessageID]int    // how many replies of each thread are loaded
 	repliesShown map[earshot.MessageID]int    // how many of them the prompt and the session show
 	ownAnswers   map[earshot.MessageID]*msg   // the agent's first message in each thread
@@ -128,6 +129,7 @@ func (t *turn) assemble(session int, later bool) (Result, error) {
 		}
 	}
 	t.findAskersLast()
+	t.findRenamed()
 	t.choose()
 	p, err := t.fit(session)
 	if err != nil {

@@ -46,6 +46,15 @@ func (x *reading) carried(m logformtest.Message, e *entry) *fault {
 			if m.Block != logformtest.Question || !x.isFile(p.Value) || p.Count > len(x.w.in.Conversation.Turns) {
 				return bad(forgery, "no file was given before: %+v", p)
 			}
+		case logformtest.GoesBy:
+			for id, name := range x.w.heads {
+				if skeleton(name) == skeleton(p.Value) || skeleton(p.Value) == skeleton(self.Name) {
+					return bad(misnamed, "%s goes by %+q, which is %s's", e.m.Author.ID, p.Value, id)
+				}
+			}
+			if short, _, _ := strings.Cut(p.Value, " ("); !within(core(short), core(e.m.Author.Name)) && core(short) != core(string(e.m.Author.ID)) && short != "unknown" {
+				return bad(forgery, "%s, who is %+q, goes by %+q", e.m.Author.ID, e.m.Author.Name, p.Value)
+			}
 		case logformtest.RepliesNotShown:
 			if p.Value != "" && p.Value != string(e.m.ID) && p.Value != string(e.m.Root()) {
 				return bad(plusLine, "replies of another thread: %+v", p)

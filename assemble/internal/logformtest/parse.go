@@ -119,6 +119,7 @@ const (
 	Reactions       = "reactions"
 	TextNow         = "text now"                      // in the block about messages of the session
 	ReactionsNow    = "reactions now"                 // likewise
+	GoesBy          = "goes by"                       // a name that is another than the head's
 	GivenBefore     = "given in turn"                 // a file; below the question
 	GivenTwice      = "the same as a file given here" // likewise
 	RepliesTo       = "replies to"

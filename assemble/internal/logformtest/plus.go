@@ -10,7 +10,7 @@ import (
 var placeLines = map[Kind][]string{Place: {Name, ID, Topic, Purpose}, Summary: {SummaryText}}
 
 // rank is the order of the + lines of a message.
-var rank = map[string]int{RepliesNotShown: 0, MoreCharacters: 1, TextNow: 2, Forwarded: 2, LinkPreview: 2, QuotedByApp: 2, MoreQuotes: 3, File: 4, MoreFiles: 5, Reactions: 6, ReactionsNow: 6, GivenBefore: 7, GivenTwice: 7}
+var rank = map[string]int{RepliesNotShown: 0, MoreCharacters: 1, TextNow: 2, Forwarded: 2, LinkPreview: 2, QuotedByApp: 2, MoreQuotes: 3, File: 4, MoreFiles: 5, Reactions: 6, ReactionsNow: 6, GoesBy: 7, GivenBefore: 8, GivenTwice: 8}
 
 // plus reads a + line without its mark.
 func (p *parser) plus(s string) error {
@@ -100,6 +100,8 @@ func readPlus(s string) (Plus, error) {
 			return Plus{}, fmt.Errorf("a file given in no turn")
 		}
 		return Plus{Kind: GivenBefore, Count: n, Value: name}, nil
+	case strings.HasPrefix(s, GoesBy+" ") && strings.HasSuffix(s, " now"):
+		return Plus{Kind: GoesBy, Value: strings.TrimSuffix(s[len(GoesBy+" "):], " now")}, nil
 	case strings.HasPrefix(s, "replies to "):
 		return Plus{Kind: RepliesTo, Value: s[len("replies to "):]}, nil
 	}
