@@ -152,9 +152,6 @@ func promptsWithEverything(t *testing.T, p assemble.Policy, counter assemble.Cou
 	}
 	show(old)
 	late := said("12", "Cem", "said before, known now", after(-10), in("1"), seq(23))
-	previewed := history[7]
-	previewed.Shared = []earshot.SharedContent{{Kind: earshot.Link, Place: "example.org", Text: "Release 1.4"}}
-	history[7] = previewed
 	later := assemble.Input{Anchor: "11", Messages: append(slices.Clone(history), question, late, said("10", "Cem", "news", after(600), in("1"), seq(21), file("F2", "b.png")), said("102", "Cem", strings.Repeat("more ", 40), after(605), in("1"), seq(25)), said("103", "CI", "green again", after(650), editedAt(660, 26), in("1"), mentions("U0BOT")),
 		said("101", "Cem", "elsewhere", after(610), seq(22)), said("11", "Ben", "@earshot ok?", after(700), in("1"), seq(24)))}
 	later.Conversation = assemble.ConversationState{Cursor: res.Next.Cursor, Shown: res.Next.Shown, Names: res.Next.Names, Turns: []earshot.Answer{{Anchor: "9", Replies: []earshot.MessageID{"99"}}},
