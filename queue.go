@@ -2,6 +2,7 @@ package earshot
 
 import (
 	"context"
+	"fmt"
 	"slices"
 )
 
@@ -69,6 +70,25 @@ type QueuedTurn struct {
 	Hash         string    // of the prompt; set by Begin
 	Began        Beginning // set by Begin; "" also in turns that were begun before there was the field
 	Number       int       // in its conversation; 0 until it is done
+}
+
+// askedBy is the Why of a turn that an emoji opened, until it ends.
+const askedBy = "asked by the emoji %s of %s"
+
+// WhyAsked returns the Why of a turn that is open because somebody gave its anchor an
+// emoji; "" for the zero Reactor.
+func WhyAsked(by Reactor) string {
+	if by.Emoji == "" {
+		return ""
+	}
+	return fmt.Sprintf(askedBy, by.Emoji, by.ID)
+}
+
+// AskedBy returns who asked for an unfinished turn by giving its anchor an emoji. ok is
+// false where the anchor itself asks.
+func (q QueuedTurn) AskedBy() (by Reactor, ok bool) {
+	n, err := fmt.Sscanf(q.Why, askedBy, &by.Emoji, &by.ID)
+	return by, err == nil && n == 2 && !q.State.Final()
 }
 
 // DiscardBytes bounds the reason of an operator who discards a turn.

@@ -13,6 +13,9 @@ import (
 // it is answered or refused, nil where it does not ask, and why: see [Outcome.Why]. It
 // sets the event's Anew and Refused.
 func (b *Bot) address(ctx context.Context, e *Event) (*earshot.ConversationID, string, error) {
+	if e.By.Emoji != "" {
+		return b.addressReaction(ctx, e)
+	}
 	m := e.Message
 	if b.identity.Is(m.Author.ID) {
 		return nil, address.Self, nil
@@ -49,4 +52,32 @@ func (b *Bot) address(ctx context.Context, e *Event) (*earshot.ConversationID, s
 		return &id, string(e.Refused), nil
 	}
 	return &id, v.Why, nil
+}
+
+// addressReaction decides about an emoji that somebody gave to a message and that asks.
+// It sets the event's message to the stored one: by the emoji nothing of it changes.
+func (b *Bot) addressReaction(ctx context.Context, e *Event) (*earshot.ConversationID, string, error) {
+	if b.identity.Is(e.By.ID) {
+		return nil, address.Self, nil
+	}
+	list, err := b.store.ByID(ctx, e.Channel.Scope(), e.Message.ID)
+	switch {
+	case err != nil:
+		return nil, "", fmt.Errorf("address an emoji at message %s: %w", e.Message.ID, err)
+	case len(list) == 0:
+		return nil, address.Unheard, nil
+	case list[0].Deleted:
+		return nil, address.Deletion, nil
+	case b.identity.Is(list[0].Author.ID):
+		return nil, address.Self, nil
+	}
+	e.Message, e.Anew = list[0], true
+	id, err := gather.ConversationOf(ctx, b.store, e.Channel, e.Message, b.identity)
+	if err != nil {
+		return nil, "", fmt.Errorf("address an emoji at message %s: %w", e.Message.ID, err)
+	}
+	if e.Refused != "" {
+		return &id, string(e.Refused), nil
+	}
+	return &id, address.Reaction, nil
 }

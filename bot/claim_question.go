@@ -46,7 +46,8 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 		// however old its question is.
 		begun := turn.Hash != "" || slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Key[0] != kindAway })
 		q := pendingQuestion{QueuedTurn: turn, anchor: byID[turn.Anchor]}
-		q.alone = begun || q.anchor.Isolated()
+		_, byEmoji := turn.AskedBy()
+		q.alone = begun || byEmoji || q.anchor.Isolated()
 		why, stale := b.whyDrop(q, begun, posts)
 		if why == "" {
 			out = append(out, q)
@@ -70,6 +71,9 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 // whyDrop returns why a question is not answered, or "", and whether that is its age.
 func (b *Bot) whyDrop(q pendingQuestion, begun bool, posts []earshot.Post) (why string, stale bool) {
 	age := b.ago(q.anchor.Time)
+	if _, byEmoji := q.AskedBy(); byEmoji {
+		age = b.ago(q.Opened)
+	}
 	switch {
 	case q.anchor.ID == "":
 		return "anchor unknown", false

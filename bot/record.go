@@ -11,7 +11,8 @@ import (
 // An Event is one delivery of a platform about one message. Its Refused says why the
 // message opens no turn if it asks us, such as that the platform's settings do not let
 // its author ask; where it does not ask, that counts for nothing. Anew is set by the
-// bot.
+// bot. With By it tells that somebody has given the message an emoji that asks; of the
+// message only the id is read then.
 type Event struct {
 	earshot.Event
 	Channel earshot.Channel
@@ -30,10 +31,12 @@ type Outcome struct {
 	//   - mention: the message mentions the agent
 	//   - direct: it is a direct message
 	//   - root: it begins a thread, and [Answer].Roots is set
+	//   - reaction: somebody gave it an emoji that asks ([earshot.Event].By)
 	//   - owned: it is a reply in a thread that the agent owns ([Answer].OwnedThreads)
 	//
 	// or why there is none:
 	//   - not-addressed: none of the above
+	//   - unheard: somebody gave an emoji to a message that is not stored
 	//   - self, system, bot: who wrote it is not answered
 	//   - edit, deletion: it is no new message
 	//   - silence: there is nothing in it to answer

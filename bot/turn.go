@@ -36,6 +36,9 @@ func (b *Bot) Handle(ctx context.Context, e Event) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
+	if e.By.Emoji != "" && conversation == nil {
+		return Outcome{Why: why}, nil // it tells nothing of the message
+	}
 	return b.record(ctx, e, conversation, why)
 }
 

@@ -31,6 +31,7 @@ func discordSettings(c config.Config) discord.Options {
 	return discord.Options{
 		APIURL: d.APIURL, GatewayURL: d.GatewayURL, Token: c.Keys.DiscordBotToken,
 		Shards: d.Shards, ShardIDs: d.ShardIDs, Reply: d.Reply, Thread: d.Thread, Purge: d.OnLeave == config.LeavePurge,
-		Allow: discord.Allow{Channels: d.Allow.Channels, Roles: d.Allow.Roles, Users: d.Allow.Users},
+		Allow:     discord.Allow{Channels: d.Allow.Channels, Roles: d.Allow.Roles, Users: d.Allow.Users},
+		Reactions: c.Answer.Reactions,
 	}
 }

@@ -113,9 +113,10 @@ type dispatchMessage struct {
 	key     string // of our own post
 	suffix  string // of the delivery's id, where a dispatch is about several messages or passed on twice
 	refused earshot.Refusal
-	known   bool // see [bot.Event.Known]
-	raw     bool // the dispatch is kept with the message
-	more    bool // further events of the dispatch follow, so its place is not reached yet
+	by      earshot.Reactor // see [earshot.Event].By
+	known   bool            // see [bot.Event.Known]
+	raw     bool            // the dispatch is kept with the message
+	more    bool            // further events of the dispatch follow, so its place is not reached yet
 }
 
 // pass hands an event to the bot, with the place from which the session continues.
@@ -125,7 +126,7 @@ func (p *Platform) pass(ctx context.Context, x *delivery, m dispatchMessage) err
 	}
 	e := bot.Event{
 		Event: earshot.Event{
-			Delivery: x.Delivery, Received: earshot.TimeOf(x.Received), Message: m.message, Refused: m.refused,
+			Delivery: x.Delivery, Received: earshot.TimeOf(x.Received), Message: m.message, Refused: m.refused, By: m.by,
 		},
 		Channel: m.channel, Key: m.key, Known: m.known,
 	}

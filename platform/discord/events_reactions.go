@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
@@ -39,10 +40,35 @@ func (p *Platform) reaction(ctx context.Context, x *delivery) error {
 	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return fmt.Errorf("reaction to message %s: %w", r.Message, err)
 	}
-	if r.Member.ID == "" || r.Member.ID != r.User {
+	if r.Member.ID != "" && r.Member.ID == r.User {
+		if err := p.directory.meet(ctx, r.Guild, r.Member); err != nil { // prompts say who reacted
+			return err
+		}
+	}
+	if x.Type != "MESSAGE_REACTION_ADD" || r.Bot || !slices.Contains(p.o.Reactions, r.Emoji) {
 		return nil
 	}
-	return p.directory.meet(ctx, r.Guild, r.Member) // prompts say who reacted
+	return p.askedByReaction(ctx, x, at.channel(), did)
+}
+
+// askedByReaction hands an emoji that asks to the bot, unless a bot gave it.
+func (p *Platform) askedByReaction(ctx context.Context, x *delivery, c earshot.Channel, did earshot.ReactionEvent) error {
+	known, err := p.o.Store.Authors(ctx, earshot.Discord, c.Workspace, did.Author)
+	if err != nil {
+		return fmt.Errorf("reaction to message %s: %w", did.Message, err)
+	}
+	if slices.ContainsFunc(known, func(a earshot.Author) bool { return a.Kind == earshot.Bot }) {
+		return nil
+	}
+	refused, err := p.Refused(ctx, c, did.Author)
+	if err != nil {
+		return fmt.Errorf("reaction to message %s: %w", did.Message, err)
+	}
+	m := dispatchMessage{
+		channel: c, message: earshot.Message{ID: did.Message}, refused: refused, suffix: "reaction",
+		by: earshot.Reactor{Emoji: did.Emoji, ID: did.Author, At: did.At},
+	}
+	return p.pass(ctx, x, m)
 }
 
 // reactedAt returns the time of a reaction that came at a time: later than that of the

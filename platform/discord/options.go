@@ -101,6 +101,10 @@ type Options struct {
 	// not called.
 	Joined func(ctx context.Context, w earshot.WorkspaceID) error
 
+	// Reactions are the emoji, by their names, that ask the bot: who gives one to a
+	// message asks, with the message as the question. Empty: none does.
+	Reactions []string
+
 	HTTPClient *http.Client      // default: one of its own, with time-outs
 	Dialer     *websocket.Dialer // default: the network, by way of the environment's proxy
 	Now        func() time.Time  // default: time.Now

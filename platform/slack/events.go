@@ -263,6 +263,29 @@ func (p *Platform) reaction(ctx context.Context, x delivery) error {
 		defer cancel()
 		p.names.person(soon, e.User)
 	}
+	name, _, _ := strings.Cut(e.Reaction, "::") // the tone of the skin
+	if e.Type != "reaction_added" || !slices.Contains(p.o.Reactions, name) {
+		return nil
+	}
+	return p.askedByReaction(ctx, x, earshot.Reactor{Emoji: name, ID: e.User, At: at})
+}
+
+// askedByReaction hands an emoji that asks to the bot, unless a bot gave it.
+func (p *Platform) askedByReaction(ctx context.Context, x delivery, by earshot.Reactor) error {
+	soon, cancel := context.WithTimeout(ctx, nameTime)
+	defer cancel()
+	if who, known := p.names.author(soon, by.ID); known && who.Kind != earshot.Human {
+		return nil
+	}
+	channel, err := p.names.channel(ctx, x.Event.Channel, x.Event.Time)
+	if err == nil {
+		_, err = x.handle(ctx, bot.Event{Channel: channel, Event: earshot.Event{
+			Delivery: x.ID, Received: earshot.TimeOf(p.o.Now()), Message: earshot.Message{ID: x.Event.Item}, By: by,
+		}})
+	}
+	if err != nil {
+		return fmt.Errorf("reaction to message %s: %w", x.Event.Item, err)
+	}
 	return nil
 }
 

@@ -109,3 +109,24 @@ func TestAMentionThatAnEditAddsAsks(t *testing.T) {
 	x.slack.Edit(x.general, ts, "<@"+x.me+"> is billing up again?")
 	x.wantAsked([]string{"open"}, ts)
 }
+
+func TestAnEmojiAsks(t *testing.T) {
+	t.Parallel()
+	x := listenTo(t, func(_ *simulate.SlackOptions, o *slack.Options) { o.Reactions = []string{"eyes"} })
+	x.slack.AddBot(simulate.Bot{Name: "alerts", UserID: "U0ALERTS"})
+	x.slack.Join(x.general, "U0ALERTS")
+	alert := x.slack.Say(x.general, "U0ALERTS", "billing is down")
+	other := x.slack.Say(x.general, "U0ALERTS", "search is down")
+	x.settle()
+	x.slack.React(x.general, other, x.mara, "thumbsup")
+	x.slack.React(x.general, other, "U0ALERTS", "eyes")
+	x.slack.React(x.general, other, x.me, "eyes")
+	x.slack.React(x.general, alert, x.mara, "eyes")
+	x.wantAsked([]string{"open asked by the emoji eyes of " + x.mara, ""}, alert, other)
+	x.slack.Unreact(x.general, alert, x.mara, "eyes")
+	x.slack.React(x.general, alert, x.mara, "eyes")
+	x.wantAsked([]string{"open asked by the emoji eyes of " + x.mara, ""}, alert, other)
+	if got := x.message(x.general, alert).Text; got != "billing is down" {
+		t.Errorf("the message says %q", got)
+	}
+}

@@ -129,6 +129,17 @@ func (n *nameResolver) decode(ctx context.Context, raw []byte) (slackmsg.Decoded
 	return d, err
 }
 
+// author returns a user; known is false where Slack does not tell in time.
+func (n *nameResolver) author(ctx context.Context, id earshot.AuthorID) (a earshot.Author, known bool) {
+	n.load(ctx)
+	var m missingIDs
+	if a, known = n.known(&m).User(id); !m.none() {
+		n.ask(ctx, m)
+		a, known = n.known(&missingIDs{}).User(id)
+	}
+	return a, known
+}
+
 // learn asks for the names that messages need, as far as ctx allows.
 func (n *nameResolver) learn(ctx context.Context, messages []json.RawMessage) {
 	n.load(ctx)

@@ -107,6 +107,10 @@ type Options struct {
 	// comes again. nil: not called.
 	Moved func(ctx context.Context, from earshot.Scope, to earshot.ChannelID) error
 
+	// Reactions are the emoji, by their names, that ask the bot: who gives one to a
+	// message asks, with the message as the question. Empty: none does.
+	Reactions []string
+
 	HTTPClient *http.Client     // default: one of its own, with time-outs
 	Dial       Dial             // opens the connections of sockets; nil: the network, by way of the environment's proxy
 	Now        func() time.Time // default: time.Now

@@ -22,6 +22,8 @@ const (
 	Direct  = "direct"
 	Root    = "root"
 	Owned   = "owned"
+	// Reaction: by an emoji that somebody gave it.
+	Reaction = "reaction"
 )
 
 // Why a message is not answered.
@@ -35,6 +37,7 @@ const (
 	Silence      = "silence"
 	OtherNamed   = "other-named"
 	Known        = "known"
+	Unheard      = "unheard"
 )
 
 // A Store is what the rules read, and where they keep who owns a thread.

@@ -23,6 +23,7 @@ type Reaction struct {
 	Guild   string
 	User    earshot.AuthorID // "" where all of an emoji, or all reactions, are removed
 	Member  earshot.Author   // the same person by name, where Discord tells it: with an emoji that is given in a guild
+	Bot     bool             // the user is known to be a bot
 	Emoji   string           // as in [earshot.Reaction.Name]; "" where all reactions are removed
 }
 
@@ -35,7 +36,7 @@ func ReadReaction(raw []byte) (x Reaction, ok bool) {
 	}
 	x = Reaction{
 		Message: earshot.MessageID(snowflake(v.At("message_id"))), Channel: snowflake(v.At("channel_id")), Guild: snowflake(v.At("guild_id")),
-		User: earshot.AuthorID(snowflake(v.At("user_id"))), Emoji: oneLine(v.Get("emoji").At("name")),
+		User: earshot.AuthorID(snowflake(v.At("user_id"))), Emoji: oneLine(v.Get("emoji").At("name")), Bot: v.Get("member").Get("user").Get("bot").Bool(),
 	}
 	if m := v.Get("member"); m.Get("user").Object() {
 		x.Member = (&reader{}).user(m.Get("user"), m)

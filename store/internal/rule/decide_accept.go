@@ -105,7 +105,7 @@ func newQueuedTurn(id earshot.ConversationID, e earshot.Event, now earshot.Time)
 		at = now
 	}
 	return &StoredTurn{From: -1, QueuedTurn: earshot.QueuedTurn{
-		Conversation: id, Anchor: e.Message.ID, State: earshot.TurnOpen, Opened: at, Updated: now, Epoch: -1,
+		Conversation: id, Anchor: e.Message.ID, State: earshot.TurnOpen, Why: earshot.WhyAsked(e.By), Opened: at, Updated: now, Epoch: -1,
 	}}
 }
 

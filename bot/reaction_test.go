@@ -1,0 +1,68 @@
+package bot_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+)
+
+// by makes an event one of an emoji that somebody gave to its message.
+func by(who, emoji string) func(*bot.Event) {
+	return func(e *bot.Event) {
+		e.Delivery, e.Raw = "r-"+who+emoji+string(e.Message.ID), nil
+		e.Message = earshot.Message{ID: e.Message.ID}
+		e.By = earshot.Reactor{Emoji: emoji, ID: earshot.AuthorID(who)}
+	}
+}
+
+func TestAnEmojiAsksAboutAMessageOnce(t *testing.T) {
+	t.Parallel()
+	in(t, nil, func(w *world) {
+		w.say(general, ci, "m1", "the build is red")
+		w.rest(time.Hour) // an old alert can be asked about
+		if got := w.say(general, alice, "m1", "", by("U1", "eyes")); !got.Opened || got.Why != "reaction" {
+			t.Errorf("the first: %+v", got)
+		}
+		same(t, "turns", w.turns(), []string{"m1 open asked by the emoji eyes of U1"})
+		w.rest(time.Second)
+		for _, again := range []func(*bot.Event){by("U1", "eyes"), by("U2", "eyes"), by("U2", "mag")} {
+			if got := w.say(general, alice, "m1", "", again); got.Opened {
+				t.Errorf("once more: %+v", got)
+			}
+		}
+		w.rest(time.Second)
+		same(t, "turns", w.turns(), []string{"m1 done"})
+		m, err := w.store.Message(t.Context(), general.Scope(), "m1")
+		if err != nil || m.Text != "the build is red" || m.Author.ID != ci.ID {
+			t.Errorf("the message is %+v, %v", m, err)
+		}
+		if got := len(w.board.all()); got != 1 {
+			t.Errorf("%d posts, want one", got)
+		}
+	})
+}
+
+func TestAnEmojiThatDoesNotAsk(t *testing.T) {
+	t.Parallel()
+	in(t, nil, func(w *world) {
+		w.say(general, ci, "m1", "the build is red")
+		w.say(general, earshot.Author{ID: "B0BOT", Kind: earshot.Bot}, "m2", "an answer")
+		for name, c := range map[string]struct {
+			id, why string
+			event   func(*bot.Event)
+		}{
+			"the agent's own":         {"m1", "self", by("U0BOT", "eyes")},
+			"at the agent's message":  {"m2", "self", by("U1", "eyes")},
+			"at what was never heard": {"m9", "unheard", by("U1", "eyes")},
+			"of somebody who may not": {"m1", "not-allowed", func(e *bot.Event) { by("U3", "eyes")(e); notAllowed(e) }},
+		} {
+			if got := w.say(general, alice, c.id, "", c.event); got.Opened || got.Why != c.why {
+				t.Errorf("%s: %+v, want %s", name, got, c.why)
+			}
+		}
+		w.rest(time.Second)
+		same(t, "turns", w.turns(), []string{"m1 refused not-allowed"})
+	})
+}
