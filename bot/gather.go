@@ -101,7 +101,7 @@ func (t *turn) cannotMake(ctx context.Context, err error) error {
 // It reports false where there is none, where something of it was erased since,
 // and for attempts that leave something out.
 func (t *turn) resume(ctx context.Context, how attemptOptions) (p prompt, ok bool, err error) {
-	if how.halved || how.newEpoch || t.queued.Hash == "" {
+	if how.halved || how.newEpoch || how.edits > 0 || t.queued.Hash == "" {
 		return p, false, nil
 	}
 	q, err := t.store.QueuedTurn(ctx, t.queued.ID)

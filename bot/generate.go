@@ -58,6 +58,9 @@ func (x *modelExchange) run(ctx context.Context) (answer, error) {
 			}
 			continue
 		}
+		if err := x.questionStands(ctx); err != nil {
+			return answer{}, err
+		}
 		if err := x.keep(ctx, response); err != nil {
 			return answer{}, err
 		}

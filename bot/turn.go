@@ -137,6 +137,7 @@ type attemptOptions struct {
 	// refused: the provider refused the session's files. noFiles: it refused this
 	// turn's own.
 	refused, noFiles bool
+	edits            int // how often the question was edited while the model worked
 }
 
 // A claimedTurn is what a claim decides: the turn, where it belongs, and under which

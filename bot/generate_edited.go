@@ -1,0 +1,40 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/earshot-ai/earshot"
+)
+
+// maxEdits is how often the prompt of a turn is made again because its question was
+// edited. What is edited after that is told in the next turn.
+const maxEdits = 2
+
+// questionStands returns the outcome remake where the question was edited since its
+// prompt was made, and nothing of the answer is written yet. What the model said to the
+// text before is dropped: it is not in the journal.
+func (x *modelExchange) questionStands(ctx context.Context) error {
+	if x.prompt.how.edits == maxEdits {
+		return nil
+	}
+	anchor := x.prompt.input.Anchor
+	i := slices.IndexFunc(x.prompt.input.Messages, func(m earshot.Message) bool { return m.ID == anchor })
+	now, err := x.store.Message(ctx, x.scope(), anchor)
+	if err != nil {
+		return fmt.Errorf("look up the question: %w", err)
+	}
+	if i < 0 || now.Deleted || now.Edited <= x.prompt.input.Messages[i].Edited || now.Text == x.prompt.input.Messages[i].Text {
+		return nil
+	}
+	posts, err := x.store.Posts(ctx, x.queued.ID)
+	if err != nil || len(ofKind(posts, kindReply)) > 0 {
+		return err
+	}
+	x.log.Info("the question was edited: the prompt is made again", "message", anchor)
+	next := x.prompt.how
+	next.edits++
+	return outcome{kind: remake, err: errors.New("the question was edited"), next: next}
+}
