@@ -38,7 +38,7 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.
 	t := newTurn(chosen)
 	for _, q := range others {
 		t.merged = append(t.merged, q.Anchor)
-		t.called = t.called || b.isCalled(channel, &q.anchor)
+		t.called = t.called || b.isCalled(channel, q)
 	}
 	return t, nil
 }
@@ -46,7 +46,7 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.
 func (b *Bot) newTurn(lease earshot.Lease, channel earshot.Channel, q pendingQuestion, slot *slots.Slot) *turn {
 	t := &turn{claimedTurn: claimedTurn{
 		Bot: b, lease: lease, queued: q.QueuedTurn, since: time.Now(), slot: slot,
-		place: placeOf(channel, lease.Conversation, q.anchor), called: b.isCalled(channel, &q.anchor),
+		place: placeOf(channel, lease.Conversation, q.anchor), called: b.isCalled(channel, q),
 		log: b.log.With(append(conversationAttrs(lease.Conversation), "turn", q.ID)...),
 	}}
 	t.journal = &journal{claimedTurn: &t.claimedTurn}

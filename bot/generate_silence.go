@@ -34,9 +34,11 @@ func allTools() []llm.Tool {
 	})
 }
 
-// isCalled reports whether m calls the agent: by its name, or where nobody else is.
-func (b *Bot) isCalled(c earshot.Channel, m *earshot.Message) bool {
-	return c.Kind == earshot.KindDM || b.identity.CalledIn(m)
+// isCalled reports whether a question calls the agent: by its name, where nobody else
+// is, or by an emoji.
+func (b *Bot) isCalled(c earshot.Channel, q pendingQuestion) bool {
+	_, byEmoji := q.AskedBy()
+	return byEmoji || c.Kind == earshot.KindDM || b.identity.CalledIn(&q.anchor)
 }
 
 // silence returns why the model leaves the question unanswered, and whether it does:

@@ -106,8 +106,17 @@ type Answer struct {
 	MayMention   string   `yaml:"may_mention" env:"EARSHOT_MAY_MENTION" doc:"whom an answer may mention, by @ and a name: asker, thread (and who wrote in the thread, or what the question replies to) or channel (and who wrote what the model was shown). Everybody else is a name there; bots, groups and everybody at once are never mentioned."`
 	Parallel     int      `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at the same time. Those that wait for the platform are not counted; there may be three times as many of them."`
 }
+
+// Links sets which links of an answer are links.
 type Links struct {
 	Hosts []string `yaml:"hosts" env:"EARSHOT_LINK_HOSTS" doc:"hosts to which the links in an answer stay links, with their subdomains, such as grafana.example.com. A link that somebody wrote in what the model was shown stays one too; every other address is shown as code."`
+}
+
+// A Channel is what holds in one channel in place of what holds in all. What is left out
+// stays.
+type Channel struct {
+	Hosts      []string `yaml:"hosts" doc:"as links.hosts."`
+	MayMention string   `yaml:"may_mention" doc:"as answer.may_mention."`
 }
 
 // Limits bound one turn.
