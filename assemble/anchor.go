@@ -153,9 +153,13 @@ func (t *turn) hasShown(id earshot.MessageID) bool {
 	return ok
 }
 
-// questionLogHeader says which day it is, and in which zone times are.
+// questionLogHeader says which day it is for the asker, and in which zones times are.
 func (t *turn) questionLogHeader() string {
-	return "[question, " + t.when.local(t.anchor.Time).Format("Mon 2 Jan 2006") + ", " + t.when.name + "]"
+	header := "[question, " + t.asked.local(t.anchor.Time).Format("Mon 2 Jan 2006") + ", " + t.asked.name
+	if t.asked.name != t.when.name {
+		header += "; other times are of " + t.when.name
+	}
+	return header + "]"
 }
 
 // guardBare indents the question m where it stands alone and begins as a header

@@ -46,6 +46,9 @@ type Input struct {
 	// Zone is the IANA name of the time zone of all times in the prompt; "" means
 	// UTC. The caller keeps it the same through an epoch.
 	Zone string
+	// AskerZone is the IANA name of the time zone of who asks, where that is another
+	// one: the log form writes the question's date and time in it. "" means Zone.
+	AskerZone string
 	// Recalled is what search found for the question; its messages are among
 	// Messages. Only the section recall reads it.
 	Recalled []RecalledMessage

@@ -274,7 +274,11 @@ func (t *turn) headCost(m *msg) int {
 
 // head appends the time and the speaker.
 func (t *turn) head(b []byte, m *msg) []byte {
-	b = append(t.when.clock(b, m.Time), ' ')
+	when := t.when
+	if m == t.anchor {
+		when = t.asked
+	}
+	b = append(when.clock(b, m.Time), ' ')
 	b = append(b, t.label(m)...)
 	if m.Edited != 0 {
 		b = append(b, " (edited)"...)

@@ -32,6 +32,7 @@ type turn struct {
 	stands   bool                             // the summary stands for the messages that it covers
 
 	when      calendar
+	asked     calendar       // the asker's, by which the question's own date and time are written
 	counts    map[string]int // tokens of headers and the like
 	dayCosts  map[day]int    // what the lines of days cost
 	clockCost int            // tokens of a time of day in the log form
@@ -86,7 +87,13 @@ func Turn(in Input) (Result, error) {
 		return Result{}, inputError("zone", "%v", err)
 	}
 	t.when = calendar{zone: zone, name: firstOf(in.Zone, "UTC")}
-	t.when.year = t.when.local(t.anchor.Time).Year()
+	if t.asked = t.when; in.AskerZone != "" {
+		if zone, err = zones.Load(in.AskerZone); err != nil {
+			return Result{}, inputError("asker_zone", "%v", err)
+		}
+		t.asked = calendar{zone: zone, name: in.AskerZone}
+	}
+	t.when.year = t.asked.local(t.anchor.Time).Year()
 	t.readConversation()
 	if t.isolated {
 		return t.alone()

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -25,7 +26,7 @@ func (x *modelExchange) newTools() *tools.Set {
 	p := x.prompt
 	o := &tools.Options{
 		Identity: x.identity, Known: p.input.Messages, Names: slices.Concat(p.input.Conversation.Names, p.result.Next.Names),
-		Zone: p.input.Zone, MaxBytes: x.limits.Result, Turns: x.store, Conversation: x.lease.Conversation,
+		Zone: cmp.Or(p.input.AskerZone, p.input.Zone), MaxBytes: x.limits.Result, Turns: x.store, Conversation: x.lease.Conversation,
 		Given: func(f earshot.File) bool { return p.files.Has(f.ID, f.SHA256) },
 	}
 	if f, ok := x.platform.(tools.Fetcher); ok {

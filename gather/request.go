@@ -1,6 +1,7 @@
 package gather
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,11 @@ type Request struct {
 	// the asker's own, where the store knows it, else DefaultZone, where "" means
 	// UTC. A session goes on in the zone that it began in.
 	Zone, DefaultZone string
+
+	// AskerZone is the IANA name of the asker's zone, in which the question's own date
+	// and time are shown; "" means Zone where no State is given, else the asker's own,
+	// where the store knows it, else DefaultZone.
+	AskerZone string
 
 	// Conversation names the stored state to read; the zero ID means none. The
 	// store must then be [Conversations]. A conversation that is not stored
@@ -116,11 +122,11 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 	if err := r.loadState(ctx); err != nil {
 		return assemble.Input{}, err
 	}
-	zone, err := r.zone(ctx)
+	zone, askers, err := r.zones(ctx)
 	if err != nil {
 		return assemble.Input{}, err
 	}
-	if err := r.read(ctx, zone); err != nil {
+	if err := r.read(ctx, cmp.Or(askers, zone)); err != nil {
 		return assemble.Input{}, err
 	}
 	if err := named(ctx, st, r.scope, r.messages, req.Profiles); err != nil {
@@ -133,7 +139,7 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 	return assemble.Input{
 		Policy: req.Policy, Budget: req.Budget, Counter: req.Counter, Instructions: req.Instructions,
 		Identity: req.Identity, Channel: req.Channel, Anchor: req.Anchor, Messages: r.messages,
-		Conversation: r.state, Attach: req.Attach, Stored: r.stored, Coverage: r.coverage, Zone: zone,
+		Conversation: r.state, Attach: req.Attach, Stored: r.stored, Coverage: r.coverage, Zone: zone, AskerZone: askers,
 		FileTokens: req.FileTokens, Recalled: r.recalled,
 	}, nil
 }

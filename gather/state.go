@@ -115,15 +115,38 @@ func FormOf(t earshot.Turn) assemble.Frame {
 	return ""
 }
 
-// zone returns the zone of the times that are shown: the one that the session
-// began in, else the Request's, else the asker's, else the default.
-func (r *reader) zone(ctx context.Context) (string, error) {
-	switch {
-	case r.later() && len(r.state.Session) > 0:
-		return r.sessionZone, nil
-	case r.req.Zone != "":
-		return r.req.Zone, nil
+// zones returns the zone of the times that are shown: the one that the session
+// began in, else the Request's, else the asker's, else the default. askers is the
+// asker's, "" where it is that zone or is not known.
+func (r *reader) zones(ctx context.Context) (shown, askers string, err error) {
+	if _, err := zones.Load(r.req.AskerZone); err != nil {
+		return "", "", &assemble.InputError{Path: "asker_zone", Reason: err.Error()}
 	}
+	later := r.later() && len(r.state.Session) > 0
+	if askers = r.req.AskerZone; askers == "" && r.req.State == nil {
+		askers = r.req.Zone
+	}
+	if askers == "" && (later || r.req.Zone == "") {
+		if askers, err = r.askersZone(ctx); err != nil {
+			return "", "", err
+		}
+	}
+	switch {
+	case later:
+		shown = r.sessionZone
+	case r.req.Zone != "":
+		shown = r.req.Zone
+	default:
+		shown = askers
+	}
+	if askers == shown || askers == "UTC" && shown == "" {
+		askers = ""
+	}
+	return shown, askers, nil
+}
+
+// askersZone returns the asker's own zone, where the store knows it, else the default.
+func (r *reader) askersZone(ctx context.Context) (string, error) {
 	list, err := r.store.Authors(ctx, r.scope.Platform, r.scope.Workspace, r.anchor.Author.ID)
 	if err != nil {
 		return "", err

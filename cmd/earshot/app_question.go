@@ -59,7 +59,7 @@ func (q question) ask(ctx context.Context, p assemble.Policy) (prompt, error) {
 		if err != nil {
 			return prompt{}, err
 		}
-		req.State, req.Zone = &state, zone
+		req.State, req.Zone, req.AskerZone = &state, zone, q.zone
 	}
 	out := prompt{policy: p}
 	start := time.Now()

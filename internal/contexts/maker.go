@@ -82,6 +82,7 @@ type Settings struct {
 	Counter      assemble.Counter
 	Instructions *string
 	Zone         string // IANA name; see [gather.Request.Zone]
+	AskerZone    string // IANA name; see [gather.Request.AskerZone]
 	Attach       []earshot.ArtifactID
 	Text         string // what the anchor is read as saying; "" means what it says
 	// Posted are the agent's messages after the anchor when a turn was first opened, nil
@@ -117,7 +118,7 @@ func (m *Maker) request(r Request) (gather.Request, error) {
 	req := gather.Request{
 		Channel: r.Channel, Anchor: r.Anchor, Identity: r.Agent, Conversation: r.Conversation,
 		Policy: m.options.Policy, Budget: m.options.Budget, Counter: m.options.Count(), Instructions: m.options.Instructions,
-		Elsewhere: r.Elsewhere, Zone: r.Zone, DefaultZone: m.options.Zone, Attach: r.Attach, Text: r.Text, Finder: m.Finder(), Profiles: true,
+		Elsewhere: r.Elsewhere, Zone: r.Zone, AskerZone: r.AskerZone, DefaultZone: m.options.Zone, Attach: r.Attach, Text: r.Text, Finder: m.Finder(), Profiles: true,
 	}
 	if r.Policy != nil {
 		req.Policy = *r.Policy

@@ -46,6 +46,7 @@ func (r *reader) input(w *Input) assemble.Input {
 		Counter:      r.counter(w.Counter),
 		Instructions: optional(w.Instructions),
 		Zone:         optional(w.Zone),
+		AskerZone:    optional(w.AskerZone),
 		Attach:       ids[earshot.ArtifactID](w.Attach),
 		Identity:     r.identity(w.Identity),
 		Channel:      r.channel(w.Channel),

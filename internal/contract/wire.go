@@ -11,6 +11,7 @@ type (
 		Counter      *string        `json:"counter,omitzero"`
 		Instructions *string        `json:"instructions,omitzero"`
 		Zone         *string        `json:"zone,omitzero"`
+		AskerZone    *string        `json:"asker_zone,omitzero"`
 		Identity     *Identity      `json:"identity"`
 		Channel      *Channel       `json:"channel"`
 		Anchor       *string        `json:"anchor"`

@@ -150,6 +150,7 @@ type settingsJSON struct {
 	Counter      *string              `json:"counter,omitzero"`
 	Instructions *string              `json:"instructions,omitzero"`
 	Zone         string               `json:"zone,omitzero"`
+	AskerZone    string               `json:"asker_zone,omitzero"`
 	Attach       []earshot.ArtifactID `json:"attach,omitempty"`
 	ReadAs       bool                 `json:"read_as,omitzero"` // there was a Text
 	Posted       []earshot.MessageID  `json:"posted,omitzero"`
@@ -169,7 +170,7 @@ type opening struct {
 func (o opening) hold() time.Duration { return time.Duration(o.Hold) * time.Second }
 
 func encodeSettings(h contexts.Settings, o opening) ([]byte, error) {
-	w := settingsJSON{opening: o, Budget: h.Budget, Instructions: h.Instructions, Zone: h.Zone, Attach: h.Attach, ReadAs: h.Text != "", Posted: h.Posted}
+	w := settingsJSON{opening: o, Budget: h.Budget, Instructions: h.Instructions, Zone: h.Zone, AskerZone: h.AskerZone, Attach: h.Attach, ReadAs: h.Text != "", Posted: h.Posted}
 	if h.Policy != nil {
 		policy, err := json.Marshal(*h.Policy, json.Deterministic(true))
 		if err != nil {
@@ -208,7 +209,7 @@ func decodeSettings(data []byte) (contexts.Settings, error) {
 	if w.ReadAs {
 		return contexts.Settings{Posted: w.Posted}, errReadAs
 	}
-	h := contexts.Settings{Budget: w.Budget, Instructions: w.Instructions, Zone: w.Zone, Attach: w.Attach, Posted: w.Posted}
+	h := contexts.Settings{Budget: w.Budget, Instructions: w.Instructions, Zone: w.Zone, AskerZone: w.AskerZone, Attach: w.Attach, Posted: w.Posted}
 	var err error
 	if w.Policy != nil {
 		p, e := contract.ReadPolicy(w.Policy)

@@ -33,6 +33,9 @@ func formatGiven(b *strings.Builder, c Case) {
 	if in.Zone != "" {
 		b.WriteString("zone " + wordWith(in.Zone, "/") + "\n")
 	}
+	if in.AskerZone != "" {
+		b.WriteString("asker_zone " + wordWith(in.AskerZone, "/") + "\n")
+	}
 	f.text("instructions", in.Instructions)
 	self := f.identity(in.Identity)
 	f.channel(in.Channel)

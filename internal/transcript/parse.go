@@ -106,6 +106,7 @@ func init() {
 		"counter":      {line: func(r *reader, x *scanner, _ entry) { r.c.Counter = x.readRest() }},
 		"instructions": {line: func(r *reader, x *scanner, e entry) { r.in.Instructions = x.text(e.more) }, text: true},
 		"zone":         {line: func(r *reader, x *scanner, _ entry) { x.spaces(); r.in.Zone = x.wordWith("a zone", "/") }},
+		"asker_zone":   {line: func(r *reader, x *scanner, _ entry) { x.spaces(); r.in.AskerZone = x.wordWith("a zone", "/") }},
 		"identity":     {line: (*reader).identity},
 		"channel":      {line: (*reader).channel},
 		"topic":        {line: func(r *reader, x *scanner, e entry) { r.in.Channel.Topic = x.text(e.more) }, text: true},

@@ -265,7 +265,7 @@ var idClasses = map[reflect.Type]int{
 // fieldRules are the fields whose text is more than text.
 var fieldRules = map[string]func(r *redactor, s string) string{
 	"Author.Name": name, "Author.FullName": name, "Identity.Name": name, "Named.Name": name, "Shared.Author": name,
-	"Author.Zone": (*redactor).zone, "Input.Zone": (*redactor).zone,
+	"Author.Zone": (*redactor).zone, "Input.Zone": (*redactor).zone, "Input.AskerZone": (*redactor).zone,
 	"Channel.Name":    func(r *redactor, s string) string { return r.label(places, s) },
 	"Shared.Place":    (*redactor).place,
 	"File.Name":       (*redactor).file,

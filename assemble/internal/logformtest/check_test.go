@@ -1,6 +1,7 @@
 package logformtest_test
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -40,7 +41,7 @@ var sections = map[logformtest.Kind]string{
 
 var zones = func() map[string]*time.Location {
 	out := map[string]*time.Location{}
-	for _, name := range []string{"", "UTC", "Europe/Berlin", "Asia/Tokyo", "America/St_Johns"} {
+	for _, name := range []string{"", "UTC", "Europe/Berlin", "Asia/Tokyo", "America/St_Johns", "Pacific/Auckland"} {
 		loc, err := time.LoadLocation(name)
 		if err != nil {
 			panic(err)
@@ -147,7 +148,7 @@ func (x *reading) blocks() *fault {
 func (x *reading) stranger(m logformtest.Message) *fault {
 	for _, e := range x.entries {
 		want := x.w.want[e.m.ID]
-		day, clock := stamp(e.m.Time, x.w.in.Zone)
+		day, clock := stamp(e.m.Time, x.zoneOf(e))
 		if mark := markOf(want); mark != "" && strings.Contains(m.Text, mark) && sections[m.Block] == e.row.Section {
 			if fits(seen(m.Text), want) {
 				return bad(formality, "%s is told at %s %s, was said %s %s; %s, told before: %t", e.m.ID, m.Day, m.Clock, day, clock, e.row.Verdict, e.found)
@@ -156,7 +157,7 @@ func (x *reading) stranger(m logformtest.Message) *fault {
 		}
 	}
 	for _, e := range x.entries {
-		if _, clock := stamp(e.m.Time, x.w.in.Zone); e.row.Section == sections[m.Block] && clock == m.Clock && !e.found {
+		if _, clock := stamp(e.m.Time, x.zoneOf(e)); e.row.Section == sections[m.Block] && clock == m.Clock && !e.found {
 			return bad(altered, "%s %s\ngot  %+q\nwant %+q", e.row.Verdict, e.m.ID, m.Text, x.w.want[e.m.ID])
 		}
 	}
@@ -179,7 +180,7 @@ func (x *reading) find(m logformtest.Message) *entry {
 		if e.found || sections[m.Block] != e.row.Section {
 			continue
 		}
-		if day, clock := stamp(e.m.Time, x.w.in.Zone); !m.Run && (day != m.Day || clock != m.Clock) {
+		if day, clock := stamp(e.m.Time, x.zoneOf(e)); !m.Run && (day != m.Day || clock != m.Clock) {
 			continue
 		}
 		want := x.w.want[e.m.ID]
@@ -294,19 +295,28 @@ func (x *reading) around(b logformtest.Block) *fault {
 			return bad(formality, "%q holds %d messages", b.Header, len(b.Messages))
 		}
 	case logformtest.Question:
-		day, _ := stamp(x.w.now, in.Zone)
-		zone := in.Zone
-		if zone == "" {
-			zone = "UTC"
-		}
+		times := cmp.Or(in.Zone, "UTC")
+		zone := cmp.Or(in.AskerZone, times)
+		day, _ := stamp(x.w.now, zone)
 		if m := x.anchor(); m != nil {
-			day, _ = stamp(m.Time, in.Zone)
+			day, _ = stamp(m.Time, zone)
 		}
-		if b.Day != day || b.Zone != zone {
-			return bad(formality, "the question is of %s, %s; want %s, %s", b.Day, b.Zone, day, zone)
+		if times == zone {
+			times = ""
+		}
+		if b.Day != day || b.Zone != zone || b.Times != times {
+			return bad(formality, "the question is of %s, %s, %q; want %s, %s, %q", b.Day, b.Zone, b.Times, day, zone, times)
 		}
 	}
 	return nil
+}
+
+// zoneOf returns the zone of the time that stands before a message.
+func (x *reading) zoneOf(e *entry) string {
+	if e.m.ID == x.w.in.Anchor {
+		return cmp.Or(x.w.in.AskerZone, x.w.in.Zone)
+	}
+	return x.w.in.Zone
 }
 
 func (x *reading) anchor() *earshot.Message {

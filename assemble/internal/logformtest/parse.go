@@ -70,6 +70,7 @@ type Block struct {
 	Shown, Of int
 	Day       Day    // of a question
 	Zone      string // of a question
+	Times     string // of a question: the zone of all times but its own, where it is another one
 	Notes     []string
 	Days      []Day  // the day lines
 	Plus      []Plus // of place and summary
@@ -253,6 +254,9 @@ var headers = []struct {
 // read reads a header without its brackets.
 func (b *Block) read(s string) error {
 	body, tail, cut := strings.Cut(s, "; ")
+	if zone, ok := strings.CutPrefix(tail, "other times are of "); ok && strings.HasPrefix(s, "question, ") && isZone(zone) {
+		b.Times, s, cut = zone, body, false
+	}
 	if cut && !strings.HasPrefix(s, "a ") && !strings.HasPrefix(s, "an ") {
 		n, ok := countOf(tail, "older message", "not shown")
 		if !ok {

@@ -444,7 +444,7 @@ func (w *world) ask() {
 	if seen(w.want[m.ID]) == "" {
 		m.Text, w.want[m.ID] = w.marked()
 	}
-	w.in.Anchor = m.ID
+	w.in.Anchor, w.in.AskerZone = m.ID, pick(w, []string{"", "", "UTC", "Asia/Tokyo", "Pacific/Auckland"})
 	w.in.Recalled, w.in.Coverage, w.in.Stored = nil, nil, nil
 	if w.one(3) {
 		for _, x := range w.in.Messages {

@@ -39,7 +39,8 @@ type contextBody struct {
 	Budget       budgetRef         `json:"budget,omitzero" doc:"in tokens"`
 	Counter      *string           `json:"counter,omitzero" doc:"o200k, bytes4, or either times a factor, such as o200k*1.15"`
 	Instructions *string           `json:"instructions,omitzero" doc:"the operator's own system text"`
-	Zone         string            `json:"zone,omitzero" doc:"IANA name of the zone of the times that are shown"`
+	Zone         string            `json:"zone,omitzero" doc:"IANA name of the zone of the times that are shown; a session goes on in the zone that it began in"`
+	AskerZone    string            `json:"asker_zone,omitzero" doc:"IANA name of the zone of who asks, in which the question's own date and time are shown; default: zone, else the asker's own where it is known"`
 	Attach       []string          `json:"attach,omitempty" doc:"ids of files that the model is given with this turn"`
 	Text         string            `json:"text,omitzero" doc:"what the anchor is read as saying"`
 	Message      *contract.Message `json:"message,omitzero" doc:"a message that is recorded first"`
@@ -180,7 +181,7 @@ func (b *contextBody) read(budget assemble.Budget) (r sidecar.ContextRequest, er
 	r = sidecar.ContextRequest{
 		Conversation: b.Conversation, Anchor: earshot.MessageID(b.Anchor), Agent: earshot.AuthorID(b.Agent),
 		Open: b.Open, Claim: sidecar.Claim{Again: b.Again, Hold: time.Duration(b.Hold) * time.Second}, NoFiles: b.Files != nil && !*b.Files,
-		Settings: contexts.Settings{Instructions: b.Instructions, Zone: b.Zone, Text: b.Text},
+		Settings: contexts.Settings{Instructions: b.Instructions, Zone: b.Zone, AskerZone: b.AskerZone, Text: b.Text},
 	}
 	for _, id := range b.Attach {
 		r.Attach = append(r.Attach, earshot.ArtifactID(id))

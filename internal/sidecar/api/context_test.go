@@ -119,26 +119,27 @@ func TestAContextThatCannotBeMade(t *testing.T) {
 		status int
 		holds  string
 	}{
-		"no channel":          {"C1", object{"anchor": "m0"}, 400, `"channel is required`},
-		"no anchor":           {"C1", object{"channel": "C1"}, 400, `"anchor is required`},
-		"an unknown agent":    {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U9"}, 400, "unknown_agent"},
-		"an unknown policy":   {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "policy": "x"}, 400, "policy unknown policy"},
-		"a budget in words":   {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "budget": "4000"}, 400, `budget must be an object, such as {\"tokens\": 4000}`},
-		"a time in seconds":   {"C1", object{"channel": "C1", "agent": "U0BOT", "message": object{"id": "m1", "time": 1772442000, "author": object{"id": "U1"}, "text": "x"}}, 400, `message.time must be a string: RFC 3339, such as \"2026-03-02T09:00:00Z\"`},
-		"a negative number":   {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "budget": -1}, 400, "budget.tokens must not be negative"},
-		"a wrong budget":      {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "budget": object{"tokens": -1}}, 400, "budget.tokens must not be negative"},
-		"an unknown field":    {"C1", `{"channel":"C1","Anchor":"m0"}`, 400, "Anchor unknown field"},
-		"a field twice":       {"C1", `{"channel":"C1","channel":"C1"}`, 400, "channel stands twice"},
-		"text after the body": {"C1", `{"channel":"C1"} x`, 400, "body"},
-		"nothing":             {"C1", ``, 400, "body"},
-		"too deep":            {"C1", strings.Repeat("[", 65), 400, "64"},
-		"over the limit":      {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "budget": object{"limit": 50}}, 400, `"code":"over_limit"`},
-		"a wrong zone":        {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "zone": "Mars"}, 400, "zone"},
-		"a wrong channel":     {"C1", object{"channel": object{"id": "C1", "name": "x"}, "anchor": "m0"}, 400, "channel.name unknown field"},
-		"open, read-only":     {"read", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "open": true}, 403, `"code":"read_only"`},
-		"message, read-only":  {"read", object{"channel": "C1", "message": object{"id": "m1", "time": "2026-03-02T09:00:00Z", "author": object{"id": "U1"}, "text": "x"}}, 403, `"code":"read_only"`},
-		"with a capability":   {"tools", object{"channel": "C1", "anchor": "m0"}, 403, `"code":"tools_only"`},
-		"an empty list":       {"C1", `[]`, 400, "body"},
+		"no channel":           {"C1", object{"anchor": "m0"}, 400, `"channel is required`},
+		"no anchor":            {"C1", object{"channel": "C1"}, 400, `"anchor is required`},
+		"an unknown agent":     {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U9"}, 400, "unknown_agent"},
+		"an unknown policy":    {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "policy": "x"}, 400, "policy unknown policy"},
+		"a budget in words":    {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "budget": "4000"}, 400, `budget must be an object, such as {\"tokens\": 4000}`},
+		"a time in seconds":    {"C1", object{"channel": "C1", "agent": "U0BOT", "message": object{"id": "m1", "time": 1772442000, "author": object{"id": "U1"}, "text": "x"}}, 400, `message.time must be a string: RFC 3339, such as \"2026-03-02T09:00:00Z\"`},
+		"a negative number":    {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "budget": -1}, 400, "budget.tokens must not be negative"},
+		"a wrong budget":       {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "budget": object{"tokens": -1}}, 400, "budget.tokens must not be negative"},
+		"an unknown field":     {"C1", `{"channel":"C1","Anchor":"m0"}`, 400, "Anchor unknown field"},
+		"a field twice":        {"C1", `{"channel":"C1","channel":"C1"}`, 400, "channel stands twice"},
+		"text after the body":  {"C1", `{"channel":"C1"} x`, 400, "body"},
+		"nothing":              {"C1", ``, 400, "body"},
+		"too deep":             {"C1", strings.Repeat("[", 65), 400, "64"},
+		"over the limit":       {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "budget": object{"limit": 50}}, 400, `"code":"over_limit"`},
+		"a wrong zone":         {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "zone": "Mars"}, 400, "zone"},
+		"a wrong asker's zone": {"C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "asker_zone": "Mars"}, 400, "asker_zone"},
+		"a wrong channel":      {"C1", object{"channel": object{"id": "C1", "name": "x"}, "anchor": "m0"}, 400, "channel.name unknown field"},
+		"open, read-only":      {"read", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT", "open": true}, 403, `"code":"read_only"`},
+		"message, read-only":   {"read", object{"channel": "C1", "message": object{"id": "m1", "time": "2026-03-02T09:00:00Z", "author": object{"id": "U1"}, "text": "x"}}, 403, `"code":"read_only"`},
+		"with a capability":    {"tools", object{"channel": "C1", "anchor": "m0"}, 403, `"code":"tools_only"`},
+		"an empty list":        {"C1", `[]`, 400, "body"},
 	} {
 		status, _, body := w.call(t, c.as, http.MethodPost, "/v1/context", c.body)
 		if status != c.status || !strings.Contains(body, c.holds) {
@@ -246,5 +247,27 @@ func TestAContextWithoutLedgerAndNextIsTheRest(t *testing.T) {
 	delete(whole, "next")
 	if diff := cmp.Diff(whole, lean); diff != "" {
 		t.Errorf("-whole +lean\n%s", diff)
+	}
+}
+
+// TestAContextOfTheSidecarHasTheClockOfWhoAsks has somebody ask whose zone the caller
+// tells, and somebody whose zone was told before.
+func TestAContextOfTheSidecarHasTheClockOfWhoAsks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tell(t, said(0, "Alice", "<@U0BOT> why?"))
+	for _, c := range []struct {
+		asks object
+		want string
+	}{
+		{object{}, "[question, Mon 2 Mar 2026, UTC]\n09:00 Alice: "},
+		{object{"asker_zone": "Pacific/Auckland"}, "[question, Mon 2 Mar 2026, Pacific/Auckland]\n22:00 Alice: "},
+		{object{"zone": "America/Los_Angeles", "asker_zone": "Pacific/Auckland"}, "[question, Mon 2 Mar 2026, Pacific/Auckland; other times are of America/Los_Angeles]\n22:00 Alice: "},
+	} {
+		c.asks["channel"], c.asks["anchor"], c.asks["agent"] = "C1", "m0", "U0BOT"
+		_, got := w.context(t, "C1", c.asks)
+		if text := got.Prompt.Messages[len(got.Prompt.Messages)-1].Text; !strings.Contains(text, c.want) {
+			t.Errorf("%v: the prompt ends with\n%s\nwant\n%s", c.asks, text, c.want)
+		}
 	}
 }
