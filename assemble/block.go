@@ -103,9 +103,15 @@ func (t *turn) choose() {
 	t.oneBlock = blocks <= 1
 }
 
-// countLeft counts for each section what it has left out.
+// countLeft counts for each section what it has left out. An answer beside the thread
+// is no reply in it.
 func (t *turn) countLeft() {
+	root := t.anchor.Root()
 	for _, m := range t.live {
+		if m.verdict == isOut && m.section != nil && m.section.name == Thread && m.Root() != root && m.ID != root {
+			m.section = nil
+			continue
+		}
 		if m.verdict == isOut && m.section != nil && (m.reason == reasonCap || m.reason == reasonBudget) {
 			t.block(m.section.name).left++
 		}

@@ -156,7 +156,38 @@ func (t *turn) conversation() func(*msg) bool {
 	case extent.Thread == t.anchor.ID && t.later && t.turnsAtTop():
 		extent = Extent{TopLevel: true}
 	}
-	return func(m *msg) bool { return extent.Holds(m.Message) }
+	return t.holds(extent)
+}
+
+// holds returns a test for the messages of an extent. With the anchor's thread go the
+// agent's answers to its root that stand beside it.
+func (t *turn) holds(extent Extent) func(*msg) bool {
+	answers := t.answersBeside(extent.Thread)
+	return func(m *msg) bool { return extent.Holds(m.Message) || slices.Contains(answers, m) }
+}
+
+// answersBeside returns the agent's answers to the root of the anchor's thread that
+// stand outside of it, as where a person opens a thread below a question that was
+// answered at the top level: what replies to it by reference, and in a DM what the
+// agent says before anybody else does. Where the root is the agent's own there are none.
+func (t *turn) answersBeside(thread earshot.MessageID) []*msg {
+	root := t.find(thread)
+	if root == nil || root == t.anchor || t.afterAnchor(root) || thread != t.anchor.Root() || root.Root() != "" || t.in.Identity.Is(root.Author.ID) {
+		return nil
+	}
+	var out []*msg
+	open := t.in.Channel.Kind == earshot.KindDM // nobody else has spoken since
+	for _, m := range t.live {
+		if m.Position().Compare(root.Position()) <= 0 || m.Root() != "" || !t.isSpoken(m) {
+			continue
+		}
+		own := t.in.Identity.Is(m.Author.ID)
+		open = open && own
+		if own && (m.ReplyTo == root.ID || open && m.ReplyTo == "") {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // conversationTrees returns the trees of the anchor, and of the recorded turns'

@@ -33,12 +33,16 @@ func (t *turn) chooseThread(b *block) {
 	if extent.Thread == "" {
 		return
 	}
+	mine := t.holds(extent)
+	if t.in.Policy.Form == JSON {
+		mine = func(m *msg) bool { return extent.Holds(m.Message) } // the snapshot shows what is no reply
+	}
 	b.root = t.root()
 	for _, m := range t.live {
 		switch {
 		case m == b.root:
 			m.taken = true
-		case m.taken || !extent.Holds(m.Message) || !t.isSpoken(m):
+		case m.taken || !mine(m) || !t.isSpoken(m):
 		case !t.within(b.Section, m):
 			m.taken = true
 			b.refuse(m)

@@ -55,8 +55,7 @@ func (t *turn) chooseTranscript(b *block) {
 // shows: of the thread, or of the channel's top level.
 func (t *turn) transcriptFilter() func(*msg) bool {
 	root := t.anchor.Root()
-	extent := Extent{Thread: root, TopLevel: root == ""}
-	return func(m *msg) bool { return extent.Holds(m.Message) }
+	return t.holds(Extent{Thread: root, TopLevel: root == ""})
 }
 
 // countsTranscript reports whether there is a transcript that counts what is stored

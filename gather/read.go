@@ -99,6 +99,9 @@ func (r *reader) read(ctx context.Context, zone string) error {
 	if err := r.byID(ctx, r.anchor.Root()); err != nil {
 		return err
 	}
+	if err := r.answersBeside(ctx); err != nil {
+		return err
+	}
 	if err := r.recordedAnchors(ctx); err != nil {
 		return err
 	}
@@ -177,6 +180,43 @@ func (r *reader) byID(ctx context.Context, ids ...earshot.MessageID) error {
 	list, err := r.store.ByID(ctx, r.scope, missing...)
 	r.keep(list...)
 	return err
+}
+
+// maxBeside bounds how many messages beside a thread are read for the answer to its root.
+const maxBeside = 20
+
+// answersBeside keeps the agent's answers to the root of the anchor's thread that stand
+// outside of it: those by reference, and in a DM what follows the root, up to what
+// somebody else says. A session has them.
+func (r *reader) answersBeside(ctx context.Context) error {
+	root := r.anchorsRoot()
+	if root < 0 || r.later() || r.messages[root].Deleted || r.messages[root].Root() != "" || r.req.Identity.Is(r.messages[root].Author.ID) {
+		return nil
+	}
+	asked := r.messages[root]
+	if r.req.Channel.Kind != earshot.KindDM {
+		replies, err := r.store.Replying(ctx, r.scope, r.anchor.Position(), asked.ID)
+		for _, m := range replies {
+			if m.Root() == "" && r.req.Identity.Is(m.Author.ID) {
+				r.keep(m)
+			}
+		}
+		return err
+	}
+	read := 0
+	for m, err := range r.store.Range(ctx, r.scope, earshot.TopLevel(), asked.Position(), r.anchor.Position()) {
+		if err != nil {
+			return err
+		}
+		if m.ID == asked.ID || m.Author.Kind == earshot.System {
+			continue
+		}
+		r.keep(m)
+		if read++; read == maxBeside || !r.req.Identity.Is(m.Author.ID) {
+			break
+		}
+	}
+	return nil
 }
 
 // recordedAnchors keeps the anchors of the first and the last recorded turn: the
