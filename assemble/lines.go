@@ -104,7 +104,15 @@ type turnsBlock struct {
 	countsOmitted bool   // a line counts what is left out
 }
 
-func (l turnsBlock) frameCost(t *turn, _ *block) int { return t.tok(l.header) + 2 }
+func (l turnsBlock) frameCost(t *turn, b *block) int { return t.tok(l.header) + 2 + t.openingCost(b) }
+
+// openingCost is what [Opening] costs where the block may begin with the agent's own.
+func (t *turn) openingCost(b *block) int {
+	if !slices.ContainsFunc(b.cands, func(m *msg) bool { return t.in.Identity.Is(m.Author.ID) }) {
+		return 0
+	}
+	return t.tok(Opening)
+}
 
 func (l turnsBlock) fill(t *turn, b *block, room int) int {
 	costs := t.labelledCosts(b)

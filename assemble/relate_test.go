@@ -51,7 +51,7 @@ func linked(t rapid.TB, link assemble.Link, messages []earshot.Message, anchor e
 		t.Fatal(err)
 	}
 	for _, m := range r.Messages {
-		prompt += m.Text
+		prompt += m.Text + "\n"
 	}
 	for _, row := range r.Ledger {
 		if strings.HasSuffix(row.Reason, ", guessed") {

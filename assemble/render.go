@@ -8,14 +8,21 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
+// Opening is the user's message before what the assistant said, where a prompt would
+// begin with that: providers demand that the user's comes first.
+const Opening = "[this conversation goes on]"
+
 // A prompt is the messages of a result while they are written, one for each
-// run of a role. The text of the last one is in the builder until it is closed.
+// run of a role, and of what stands apart. The text of the last one is in the builder
+// until it is closed.
 type prompt struct {
+	apart    bool // what is added next begins a message
 	messages []Message
 	text     strings.Builder
 	tokens   map[SectionName]int
 	bytes    int // about how many this turn adds
 	shows    int // about how many messages of chat this turn adds
+	opening  int // what [Opening] costs
 }
 
 // What separates a piece of text from the text above it in its message.
@@ -28,7 +35,12 @@ const (
 // the role changes.
 func (w *prompt) add(role earshot.Role, section SectionName, sep, text string, tokens int) {
 	n := len(w.messages)
-	if n == 0 || w.messages[n-1].Role != role {
+	if n == 0 && role == earshot.Assistant {
+		w.add(earshot.User, section, "", Opening, w.opening)
+		n++
+	}
+	if n == 0 || w.messages[n-1].Role != role || w.apart {
+		w.apart = false
 		w.close()
 		w.messages = append(w.messages, Message{Role: role})
 		w.text.Grow(w.bytes)
@@ -98,7 +110,7 @@ func (w *prompt) open() bool {
 
 // render writes the prompt in the policy's order, and explains it.
 func (t *turn) render(p *fitPlan) Result {
-	w := &prompt{tokens: map[SectionName]int{}}
+	w := &prompt{tokens: map[SectionName]int{}, opening: t.tok(Opening)}
 	system := t.systemText(p.guide)
 	w.shows = 1 // the question
 	for _, b := range t.blocks {

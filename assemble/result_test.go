@@ -33,7 +33,8 @@ func checkResult(t rapid.TB, in assemble.Input, r assemble.Result) {
 		if m.Role != earshot.User && m.Role != earshot.Assistant && !session {
 			t.Fatalf("role %q", m.Role)
 		}
-		if i > 0 && r.Messages[i-1].Role == m.Role && !session {
+		apart := i > 0 && in.Policy.Frame == assemble.Plain && (isWindow(m) || isWindow(r.Messages[i-1])) // a turn of its own
+		if i > 0 && r.Messages[i-1].Role == m.Role && !session && !apart {
 			t.Fatalf("two runs of %s in succession", m.Role)
 		}
 		for _, s := range m.Spans {
@@ -138,4 +139,9 @@ func TestAnIsolatedTurnReadsNothingElse(t *testing.T) {
 			t.Fatalf("the sign is shown: %q", r.Messages[0].Text)
 		}
 	})
+}
+
+// isWindow reports whether a message of the prompt is the channel's window alone.
+func isWindow(m assemble.Message) bool {
+	return slices.Equal(m.Sections, []assemble.SectionName{assemble.Window})
 }

@@ -77,7 +77,7 @@ func TestFirstTurns(t *testing.T) {
 		{
 			name:  "what is stale may be out of date",
 			in:    where(asking("window", said("a", "Alice", "x"), said("q", "Alice", "well?")), covered(earshot.Stale, "", 0, 60)),
-			is:    "[recent channel context]\n[history before 2026-03-02 09:01 UTC may be out of date]\n\nstandalone (Alice):\n  x\n\nAlice: well?",
+			is:    "[recent channel context]\n[history before 2026-03-02 09:01 UTC may be out of date]\n\nstandalone (Alice):\n  x\n<<" + "next>>\nAlice: well?",
 			notes: []string{"stale history before 2026-03-02 09:01 UTC may be out of date (ratelimited)"},
 		},
 		{
@@ -119,13 +119,13 @@ func TestFirstTurns(t *testing.T) {
 		{
 			name: "the agent's own turns carry no tags, edited or not",
 			in:   asking("window", said("a", "earshot", "done", editedAt(1, 9)), said("q", "Bob", "well?", to("a"))),
-			is:   "done\n<<" + "next>>\nBob: well?",
+			is:   "[this conversation goes on]\n<<" + "next>>\ndone\n<<" + "next>>\nBob: well?",
 		},
 		{
 			name: "a reply chain is told as turns up to its root",
 			in: asking("window", said("a", "Alice", "one"), said("b", "earshot", "two", to("a")), said("c", "CI", "three\nfour", to("b")), said("x", "Bob", "aside"),
 				said("q", "Bob", "well?", to("c"))),
-			is: "[recent channel context]\n\nstandalone (Bob):\n  aside\n\nAlice: one\n<<" + "next>>\ntwo\n<<" + "next>>\nCI (bot): three\n  four\n\nBob: well?",
+			is: "[recent channel context]\n\nstandalone (Bob):\n  aside\n<<" + "next>>\nAlice: one\n<<" + "next>>\ntwo\n<<" + "next>>\nCI (bot): three\n  four\n\nBob: well?",
 		},
 		{
 			name: "a chain with a circle ends",
@@ -187,12 +187,12 @@ func TestFirstTurns(t *testing.T) {
 			name: "the newest thread stands first and each is in time order",
 			in: asking("window", said("a", "Alice", "one"), said("b", "Bob", "other"), said("c", "Carol", "two\nlines", to("a")),
 				said("q", "Carol", "well?")),
-			is: "[recent channel context]\n\nthread (Alice, Carol):\n  Alice: one\n  Carol: two\n    lines\n\nstandalone (Bob):\n  other\n\nCarol: well?",
+			is: "[recent channel context]\n\nthread (Alice, Carol):\n  Alice: one\n  Carol: two\n    lines\n\nstandalone (Bob):\n  other\n<<" + "next>>\nCarol: well?",
 		},
 		{
 			name: "the agent's own messages carry its name in a window",
 			in:   asking("window", said("a", "earshot", "done"), said("q", "Carol", "well?")),
-			is:   "[recent channel context]\n\nstandalone (earshot):\n  done\n\nCarol: well?",
+			is:   "[recent channel context]\n\nstandalone (earshot):\n  done\n<<" + "next>>\nCarol: well?",
 		},
 		{
 			name:   "the fifteen of a thread block include the root and count the rest",

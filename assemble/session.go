@@ -18,6 +18,9 @@ var sessionSection = sectionKind{
 func (t *turn) sessionTokens() int {
 	n := 0
 	if t.in.Policy.Session {
+		if len(t.in.Conversation.Session) > 0 && t.in.Conversation.Session[0].Role == earshot.Assistant {
+			n += t.tok(Opening)
+		}
 		for _, e := range t.in.Conversation.Session {
 			n += t.countLines(e.Text) + len(e.Opaque)/bytesAToken
 			for _, c := range e.Calls {
@@ -34,6 +37,9 @@ func (t *turn) sessionTokens() int {
 // session puts the recorded messages in front, byte for byte, each as a message
 // of its own.
 func (w *prompt) session(entries []earshot.SessionEntry) {
+	if len(entries) > 0 && entries[0].Role == earshot.Assistant {
+		w.add(earshot.User, SessionPart, "", Opening, 0) // is counted with the session
+	}
 	for _, e := range entries {
 		w.close()
 		w.messages = append(w.messages, Message{

@@ -111,8 +111,8 @@ func (t *turn) isAddressed(m *msg) bool {
 // transcriptTurns writes a transcript as turns.
 type transcriptTurns struct{ turnsBlock }
 
-// frameCost is 0: a transcript has no header.
-func (transcriptTurns) frameCost(*turn, *block) int { return 0 }
+// frameCost is that of the opening: a transcript has no header.
+func (transcriptTurns) frameCost(t *turn, b *block) int { return t.openingCost(b) }
 
 func (l transcriptTurns) fill(t *turn, b *block, room int) int {
 	costs := t.labelledCosts(b)

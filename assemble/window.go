@@ -190,6 +190,7 @@ func (conversationsBlock) render(t *turn, w *prompt, b *block) {
 		t.renderSkipped(w, b)
 		return
 	}
+	w.apart = t.in.Policy.Frame == Plain
 	w.add(earshot.User, Window, nextBlock, windowHeader, t.tok(windowHeader)+1)
 	t.renderGaps(w, b, nextLine)
 	for _, g := range t.groups(b.kept) {
@@ -199,4 +200,5 @@ func (conversationsBlock) render(t *turn, w *prompt, b *block) {
 			w.show(m, earshot.User, Window, nextLine, t.groupLine(g, m), 0, int(m.tokens)+1)
 		}
 	}
+	w.apart = t.in.Policy.Frame == Plain
 }

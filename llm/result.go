@@ -14,9 +14,9 @@ import (
 // context attaches was not given, or is of a type that no model reads.
 var ErrMedia = errors.New("file cannot be attached")
 
-// Opening is put before a context that begins with a message of the assistant's,
-// as a transcript may: providers demand that the user's comes first.
-const Opening = "[this conversation goes on]"
+// Opening is put before a context that begins with a message of the assistant's:
+// providers demand that the user's comes first. Those of package assemble have it.
+const Opening = assemble.Opening
 
 // DefaultMaxTokens bounds an answer where [Options] do not.
 const DefaultMaxTokens = 4096
@@ -40,7 +40,8 @@ type Options struct {
 // its name stands before each, except text files: not every provider has a field
 // for the name of a picture. Marked for caching are the ends of the system text,
 // of the messages that the turn before had, and of the whole. Entries of the
-// session become the messages from which [Record] made them.
+// session become the messages from which [Record] made them. Messages of the user's
+// that follow one another become parts of one: not every provider takes several.
 func FromResult(result assemble.Result, o *Options) (Request, error) {
 	if o == nil {
 		o = &Options{}
@@ -76,6 +77,10 @@ func FromResult(result assemble.Result, o *Options) (Request, error) {
 		}
 		i += n
 		if len(parts) == 0 {
+			continue
+		}
+		if k := len(r.Messages); k > 0 && r.Messages[k-1].Role == earshot.User && m.Role == earshot.User && !ofSession(m) && earlier < k-1 {
+			r.Messages[k-1].Parts = append(r.Messages[k-1].Parts, parts...)
 			continue
 		}
 		if ofSession(m) {
