@@ -297,7 +297,7 @@ func (w countedWorld) notShown(section assemble.SectionName) int {
 		return n + w.unloaded(w.root)
 	case section == assemble.Delta && conversation:
 		return n + max(0, w.unloaded(w.root)-w.heldNotLoaded())
-	case section == assemble.Window && !w.later && w.in.Policy.Frame == assemble.Log:
+	case section == assemble.Window && !w.later:
 		// What is not loaded of the conversation is its own block's.
 		rest := w.unloaded("")
 		if w.root != "" && w.has(assemble.Thread) || conversation && w.has(assemble.Transcript) && !addressedOnly(w.in.Policy) {

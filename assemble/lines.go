@@ -36,8 +36,33 @@ func (l labelledBlock) frameCost(t *turn, b *block) int {
 	if foot != "" {
 		n += t.tok(foot) + 1
 	}
+	if line := t.staleLine(longest.kept); line != "" {
+		n += t.tok(line) + 1
+	}
 	return n
 }
+
+// staleLine says of when the newest of a block's messages is, where that is more than a
+// day before the question: these forms show no times. It is "" otherwise.
+func (t *turn) staleLine(msgs []*msg) string {
+	var newest earshot.Time
+	for _, m := range msgs {
+		newest = max(newest, m.Time)
+	}
+	age := t.anchor.Time - newest
+	if newest == 0 || age <= aDay {
+		return ""
+	}
+	days := int(age / aDay)
+	unit := "days"
+	if days == 1 {
+		unit = "day"
+	}
+	return "[the newest of these messages is of " + t.when.minute(newest) + ", " + formatThousands(days) + " " + unit + " before the question]"
+}
+
+// aDay is a day in microseconds.
+const aDay = 24 * 3600 * 1_000_000
 
 func (l labelledBlock) fill(t *turn, b *block, room int) int {
 	costs := t.labelledCosts(b)
@@ -60,6 +85,10 @@ func (l labelledBlock) render(t *turn, w *prompt, b *block) {
 		sep = nextLine
 	}
 	sep = t.renderGaps(w, b, sep)
+	if line := t.staleLine(b.kept); line != "" {
+		w.add(earshot.User, name, sep, line, t.tok(line)+1)
+		sep = nextLine
+	}
 	for _, m := range b.kept {
 		if m != b.root {
 			sep = t.renderCount(w, b, sep)

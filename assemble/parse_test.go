@@ -56,9 +56,9 @@ var (
 		{regexp.MustCompile(`^\[summary of earlier turns(, [^\]]*)?\]$`), "aside"},
 		{regexp.MustCompile(`^\[channel\] `), "aside"},
 	}
-	asides     = regexp.MustCompile(`^\[(history( (at|before|after|between) .*)? (could not be loaded|may be out of date)|\d+ earlier messages were left out|((recent in this channel|new in this channel since your last answer|this thread|this conversation|what this replies to|around this message|since your last answer): )?\d+ messages were left out|Post-compaction context recovery: re-attaching \d+ media items from this thread|this conversation goes on|attached file, (given in turn \d+|the same as a file given here): .*|.* was attached in turn \d+|.* is the same file as one attached here)\]$`)
+	asides     = regexp.MustCompile(`^\[(history( (at|before|after|between) .*)? (could not be loaded|may be out of date)|\d+ earlier messages were left out|((recent in this channel|new in this channel since your last answer|this thread|this conversation|what this replies to|around this message|since your last answer): )?\d+ messages were left out|Post-compaction context recovery: re-attaching \d+ media items from this thread|this conversation goes on|the newest of these messages is of [^\]]*, [\d,]+ days? before the question|attached file, (given in turn \d+|the same as a file given here): .*|.* was attached in turn \d+|.* is the same file as one attached here)\]$`)
 	preambles  = regexp.MustCompile(`^(Previous conversation|Since your last message, the following conversation took place)( \(last \d+ (of \d+ )?messages(; \d+ earlier ones were left out)?\))?:$`)
-	groveHeads = regexp.MustCompile(`^(standalone|thread) \(([^:]*)\):$`) // a name has no colon
+	groveHeads = regexp.MustCompile(`^(standalone|thread) \(([^:]*)\)(?:, [\d,]+ repl(?:y|ies) not shown, thread \S+)?:$`) // a name has no colon
 )
 
 // A promptParser reads one policy's prompts by the rules of the rendering.

@@ -56,6 +56,9 @@ func (t *turn) chooseConversations(b *block) {
 		b.take(m)
 	}
 	b.total += len(b.cands)
+	if !t.later {
+		t.countChannel(b)
+	}
 	b.dropOldest(len(b.cands)-b.Look, reasonCap)
 	size, shown := map[earshot.MessageID]int{}, map[earshot.MessageID]bool{}
 	for _, m := range b.cands {
@@ -105,10 +108,17 @@ func (t *turn) groups(msgs []*msg) []group {
 	return out
 }
 
-// heading is the line above a group. One message stands alone.
-func (t *turn) heading(g group) string {
+// heading is the line above a group, which says how many replies to its root are
+// unread; unread returns that of a root. One message stands alone.
+func (t *turn) heading(g group, unread func(*msg) int) string {
+	tail := ":"
+	for _, m := range g.msgs {
+		if n := unread(m); m.Root() == "" && n > 0 {
+			tail = ", " + repliesNotShown(n, earshot.MessageID(oneLine(string(m.ID), maxChannelName)))[len(logPlus):] + ":"
+		}
+	}
 	if len(g.msgs) == 1 {
-		return "standalone (" + t.label(g.msgs[0]) + "):"
+		return "standalone (" + t.label(g.msgs[0]) + ")" + tail
 	}
 	var who []string
 	for _, m := range g.msgs {
@@ -116,7 +126,7 @@ func (t *turn) heading(g group) string {
 			who = append(who, l)
 		}
 	}
-	return "thread (" + strings.Join(who, ", ") + "):"
+	return "thread (" + strings.Join(who, ", ") + ")" + tail
 }
 
 // groupLine is a message in its group: indented by two spaces, its further lines
@@ -132,7 +142,7 @@ func (t *turn) groupLine(g group, m *msg) string {
 // groupCost is what a group costs: a blank line, the heading, a line for each
 // message and its indents.
 func (t *turn) groupCost(g group, cost func(*msg) int) int {
-	n := t.tok(t.heading(g)) + 2
+	n := t.tok(t.heading(g, t.replyCount)) + 2
 	for _, m := range g.msgs {
 		n += cost(m) + 1
 	}
@@ -147,9 +157,12 @@ func (conversationsBlock) frameCost(t *turn, _ *block) int { return t.tok(window
 
 func (conversationsBlock) fill(t *turn, b *block, room int) int {
 	room = min(room, b.Tokens)
-	whole := 0
+	whole, line := 0, t.tok(leftOut(b.total))+1
 	for _, g := range t.groups(b.cands) {
 		whole += t.groupCost(g, t.fullCost)
+	}
+	if b.counted = b.total > len(b.cands); b.counted {
+		whole += line
 	}
 	if whole <= room {
 		b.kept = b.cands
@@ -159,7 +172,7 @@ func (conversationsBlock) fill(t *turn, b *block, room int) int {
 		return whole
 	}
 	cost := t.shortAnswers(t.labelledCosts(b).cut)
-	used := 0
+	used := line
 	groups := map[earshot.MessageID]*group{}
 	for i, m := range slices.Backward(b.cands) {
 		id := t.tree(m)
@@ -182,6 +195,9 @@ func (conversationsBlock) fill(t *turn, b *block, room int) int {
 	for _, m := range b.kept {
 		t.keepCut(b, m)
 	}
+	if b.counted = b.total > len(b.kept) && len(b.kept) > 0; !b.counted {
+		used -= line
+	}
 	return used
 }
 
@@ -192,9 +208,9 @@ func (conversationsBlock) render(t *turn, w *prompt, b *block) {
 	}
 	w.apart = t.in.Policy.Frame == Plain
 	w.add(earshot.User, Window, nextBlock, windowHeader, t.tok(windowHeader)+1)
-	t.renderGaps(w, b, nextLine)
+	t.renderCount(w, b, t.renderGaps(w, b, nextLine))
 	for _, g := range t.groups(b.kept) {
-		head := t.heading(g)
+		head := t.heading(g, t.repliesLeft)
 		w.add(earshot.User, Window, nextBlock, head, t.tok(head)+2)
 		for _, m := range g.msgs {
 			w.show(m, earshot.User, Window, nextLine, t.groupLine(g, m), 0, int(m.tokens)+1)

@@ -277,7 +277,7 @@ func same(t *testing.T, st earshot.Store, req gather.Request, state assemble.Con
 	// counts joins and blank messages too.
 	uncounted := func(s string) string {
 		s = older.ReplaceAllString(s, "; older messages not shown]")
-		if req.Policy.Name == "transcript" || req.Policy.Name == "thread" {
+		if req.Policy.Name == "transcript" || req.Policy.Name == "thread" || req.Policy.Name == "window" {
 			return leftOut.ReplaceAllString(s, "[earlier messages were left out]")
 		}
 		return s

@@ -31,7 +31,7 @@ func (r *reader) window(ctx context.Context, s assemble.Section) error {
 	default:
 		_, err = scan.backwards(ctx, earshot.Whole(), list[0].Position())
 	}
-	if err == nil && r.isLog() && !r.later() {
+	if err == nil && !r.later() {
 		err = r.count(ctx, "", earshot.Whole()) // the prompt says how much it does not show
 	}
 	return err
@@ -117,18 +117,36 @@ func (r *reader) parents(ctx context.Context) error {
 	if !slices.ContainsFunc(r.messages, func(m earshot.Message) bool { return m.ReplyTo != "" }) {
 		return nil
 	}
-	from := 0
+	from, read := 0, len(r.messages)
 	for range maxWalk {
 		var ids []earshot.MessageID
 		for _, m := range r.messages[from:] {
 			ids = append(ids, m.ReplyTo, m.Root())
 		}
 		from = len(r.messages)
-		if err := r.byID(ctx, ids...); err != nil || len(r.messages) == from {
+		if err := r.byID(ctx, ids...); err != nil {
 			return err
 		}
+		if len(r.messages) == from {
+			break
+		}
 	}
-	return nil
+	return r.countReplies(ctx, read)
+}
+
+// countReplies adds to roots that are older than the window how many replies they have;
+// those of the others are loaded.
+func (r *reader) countReplies(ctx context.Context, first int) error {
+	if r.later() {
+		return nil
+	}
+	activity, err := r.activity(ctx, r.messages[first:])
+	for i := first; i < len(r.messages); i++ {
+		if a, ok := activity[r.messages[i].ID]; ok && a.Count > 0 {
+			r.messages[i].Replies = &a
+		}
+	}
+	return err
 }
 
 // maxRoots bounds for how many roots older than the window the agent's answer is
