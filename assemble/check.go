@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/notices"
 )
 
 // checkInput returns the first error in the input that does not depend on its messages,
@@ -129,12 +130,18 @@ func (t *turn) findAnchor() error {
 			m.out(nil, reasonDeleted)
 		case len(m.Files)+len(m.Shared) == 0 && isBlank(m.Text):
 			m.out(nil, reasonBlank)
+		case t.isNotice(m) && m.ID != t.anchor.Root() && m.ID != t.anchor.ReplyTo:
+			m.out(nil, reasonSystem)
 		default:
 			t.live = append(t.live, m)
 		}
 	}
 	return nil
 }
+
+// isNotice reports whether the agent says in m that it has no answer, which is no
+// conversation that took place. Where the question is about that it is shown.
+func (t *turn) isNotice(m *msg) bool { return t.in.Identity.Is(m.Author.ID) && notices.Is(m.Text) }
 
 // readConversation reads the manifest and the recorded turns.
 func (t *turn) readConversation() {

@@ -174,7 +174,7 @@ func (t *turn) ownAnswer(root earshot.MessageID) *msg {
 			if r == "" || m.Deleted {
 				continue
 			}
-			if replies[r]++; replies[r] <= AnswerWithin && t.ownAnswers[r] == nil && m.reason != reasonBlank && t.in.Identity.Is(m.Author.ID) {
+			if replies[r]++; replies[r] <= AnswerWithin && t.ownAnswers[r] == nil && m.reason != reasonBlank && !t.isNotice(m) && t.in.Identity.Is(m.Author.ID) {
 				t.ownAnswers[r] = m
 			}
 		}

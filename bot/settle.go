@@ -8,21 +8,22 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/notices"
 )
 
 // What people are told, once, when there is no answer.
 const (
 	sayQuestion    = "You called? Tell me what you would like to know."
-	sayFailed      = "Sorry, I could not answer this: something went wrong on my side. The people who run me can see what."
-	sayDown        = "Sorry, I could not answer this: the language model cannot be reached at the moment. Please ask again later."
-	sayTooLong     = "Sorry, I could not answer this in time."
-	sayTooLarge    = "Sorry, I could not answer this: the conversation is larger than the language model can read, even after leaving out what I could."
-	sayRefused     = "Sorry, I cannot answer this."
-	sayUndelivered = "Sorry, I had an answer to this, but for too long I could not post it. Please ask again."
-	sayRest        = "Sorry, for too long I could not post the rest of this answer. Please ask again."
-	sayUnsure      = "I answered, but could not find out whether it arrived; the people who run me can see it."
-	sayUnsureSorry = "I could not answer a question here, and could not find out whether saying so arrived; the people who run me can see it."
-	sayWithdrawn   = "(The message that I was answering was deleted.)"
+	sayFailed      = notices.Failed
+	sayDown        = notices.Down
+	sayTooLong     = notices.TooLong
+	sayTooLarge    = notices.TooLarge
+	sayRefused     = notices.Refused
+	sayUndelivered = notices.Undelivered
+	sayRest        = notices.Rest
+	sayUnsure      = notices.Unsure
+	sayUnsureSorry = notices.UnsureSorry
+	sayWithdrawn   = notices.Withdrawn
 	sayCutOff      = "(The answer was cut off here: it had become too long.)"
 )
 

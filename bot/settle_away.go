@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/notices"
 )
 
 // What a person learns whose question was too old when its turn came: one line that
 // they alone see, or where the platform has none, an emoji at the question.
 const (
-	sayAway   = "I was away when you asked; ask again if it still matters."
+	sayAway   = notices.Away
 	emojiAway = "💤"
 )
 
