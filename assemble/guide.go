@@ -90,21 +90,27 @@ func promises(p *Policy) bool {
 	return slices.ContainsFunc(slices.Concat(p.First, p.Later), func(s Section) bool { return s.Section == Media })
 }
 
+// inText is what the guide of a text form says in place of what only the others show:
+// reactions, and ids of messages and files.
+var inText = strings.NewReplacer("recent, busy or has reactions", "recent or busy", "a file by id;", "a file by the ids that channel_context shows;")
+
 // noFiles is what such a guide says in place of promises.
-var noFiles = strings.NewReplacer("a thread, messages or a file by id", "a thread or messages by id", "only some of them are given to you", "they are not given to you")
+var noFiles = strings.NewReplacer("a thread, messages or a file by", "a thread or messages by", "only some of them are given to you", "they are not given to you")
 
 // withoutFiles returns lines that promise no file.
 func withoutFiles(lines []guideLine) []guideLine {
-	var out []guideLine
-	for _, l := range lines {
-		if other := noFiles.Replace(l.text); other != l.text {
-			l = guideLine{text: other} // its tokens are counted
-		}
-		if l.text != askForFiles {
-			out = append(out, l)
+	return slices.DeleteFunc(reworded(lines, noFiles), func(l guideLine) bool { return l.text == askForFiles })
+}
+
+// reworded returns lines as a replacer words them.
+func reworded(lines []guideLine, r *strings.Replacer) []guideLine {
+	lines = slices.Clone(lines)
+	for i, l := range lines {
+		if other := r.Replace(l.text); other != l.text {
+			lines[i] = guideLine{text: other} // its tokens are counted
 		}
 	}
-	return out
+	return lines
 }
 
 // guideLines returns the guide for a policy, line by line.
@@ -119,7 +125,11 @@ func guideLines(p *Policy) []guideLine {
 	default:
 		lines = append(append(lines, sectionGuides(p)...), guideText...)
 	}
-	if lines = append(lines, guideClosing...); promises(p) {
+	closing := guideClosing
+	if p.Form == Text && p.Frame != Log {
+		closing = reworded(closing, inText)
+	}
+	if lines = append(lines, closing...); promises(p) {
 		return lines
 	}
 	return withoutFiles(lines)

@@ -171,7 +171,7 @@ func TestAGuidePromisesFilesWhereThePolicyGivesThem(t *testing.T) {
 	t.Parallel()
 	for _, p := range assemble.Policies() {
 		in := asking(p.Name, said("a", "Alice", "<@U0BOT> why?"))
-		promises := []string{"messages or a file by id", "Ask for a file"}
+		promises := []string{"messages or a file by ", "Ask for a file"}
 		if p.Frame != assemble.Log {
 			promises = append(promises, "some of them are given to you")
 		}
@@ -194,6 +194,23 @@ func TestAGuidePromisesFilesWhereThePolicyGivesThem(t *testing.T) {
 		less := whole.Tokens.Sections[assemble.Guide] - bare.Tokens.Sections[assemble.Guide]
 		if want := counter.Count(whole.System) - counter.Count(bare.System); less < want-3 || less > want+3 {
 			t.Errorf("%s: the guide is charged %d tokens less and has %d less", p.Name, less, want)
+		}
+	}
+}
+
+// TestAGuidePromisesWhatItsFormShows: text forms show neither reactions nor ids.
+func TestAGuidePromisesWhatItsFormShows(t *testing.T) {
+	t.Parallel()
+	for _, p := range assemble.Policies() {
+		r, err := assemble.Turn(asking(p.Name, said("q", "Bob", "why?")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shows := p.Frame == assemble.Log || p.Form == assemble.JSON
+		for _, promise := range []string{"or has reactions", "by id;"} {
+			if got := strings.Contains(r.System, promise); got != shows {
+				t.Errorf("%s: %q stands in the guide: %t, want %t\n%s", p.Name, promise, got, shows, r.System)
+			}
 		}
 	}
 }

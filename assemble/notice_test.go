@@ -25,8 +25,8 @@ func TestAnApologyIsNoConversation(t *testing.T) {
 		{name: "what was said since", in: again("delta", said("s", "earshot", notices.Down, in("r"), after(90), seq(40)), said("q", "Bob", "and now?", in("r"), after(100), seq(50))), is: "and now?", ledger: out},
 		{
 			name: "at the top level, the answer in the thread is not the apology",
-			in: asking("transcript", said("1", "Alice", "<@U0BOT> list the VMs"), said("2", "earshot", notices.TooLong, in("1")), said("3", "earshot", "vm-1", in("1")), said("4", "Alice", "<@U0BOT> are they running?")),
-			is: "Alice: @earshot list the VMs\n<<next>>\nvm-1\n<<next>>\nAlice: @earshot are they running?",
+			in:   asking("transcript", said("1", "Alice", "<@U0BOT> list the VMs"), said("2", "earshot", notices.TooLong, in("1")), said("3", "earshot", "vm-1", in("1")), said("4", "Alice", "<@U0BOT> are they running?")),
+			is:   "Alice: @earshot list the VMs\n<<next>>\nvm-1\n<<next>>\nAlice: @earshot are they running?",
 		},
 		{
 			name: "a question about it", in: asking("window", said("1", "Alice", "list the VMs"), said("2", "earshot", notices.Failed, to("1")), said("3", "Alice", "what went wrong?", to("2"))),
