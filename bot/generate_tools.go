@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot/internal/attach"
@@ -108,6 +109,14 @@ func (f waitingFetcher) FetchThread(ctx context.Context, s earshot.Scope, root e
 func (f waitingFetcher) FetchSince(ctx context.Context, s earshot.Scope, since earshot.Time, upTo earshot.Position) error {
 	f.slot.Give()
 	return f.Fetcher.FetchSince(ctx, s, since, upTo)
+}
+
+// ThreadsIn implements [tools.Pacer].
+func (f waitingFetcher) ThreadsIn(s earshot.Scope) time.Duration {
+	if p, ok := f.Fetcher.(tools.Pacer); ok {
+		return p.ThreadsIn(s)
+	}
+	return 0
 }
 
 // idsIn returns every message id in a tool's JSON, whichever tool it is of.

@@ -3,6 +3,9 @@ package tools
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -22,6 +25,9 @@ type (
 	}
 	threadCoverage struct {
 		Missing []missingStretch `json:"missing"`
+		// ReadableIn is in how many seconds the platform's rate allows to read more, where it
+		// does not now.
+		ReadableIn int `json:"readable_in_seconds,omitzero"`
 	}
 	messagesAnswer struct {
 		Messages []result `json:"messages"`
@@ -65,6 +71,9 @@ func (s *Set) thread(ctx context.Context, id string, replies int) (Answer, error
 		return Answer{}, err
 	}
 	root, err := s.rootOf(ctx, earshot.MessageID(s.idOf(id)))
+	if errors.Is(err, notFound) {
+		err = s.notLoaded(ctx, earshot.MessageID(s.idOf(id)))
+	}
 	if err != nil {
 		return Answer{}, err
 	}
@@ -119,12 +128,49 @@ func (s *Set) rootOf(ctx context.Context, id earshot.MessageID) (earshot.Message
 	return id, nil
 }
 
+// notLoaded returns the refusal for a thread of which nothing is stored: where the
+// channel's history is missing at its time, that this has not been read yet, and when it
+// may be; else notFound. It depends on nothing but the id and the channel's coverage, so
+// that it tells nothing of messages that must not be seen.
+func (s *Set) notLoaded(ctx context.Context, id earshot.MessageID) error {
+	at, err := earshot.ParseTime(string(id))
+	if err != nil || !s.at.IsZero() && at > s.at.Time {
+		return notFound
+	}
+	known, err := s.store.Coverage(ctx, s.scope)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(known, func(c earshot.Coverage) bool {
+		return c.Thread == "" && c.State == earshot.Missing && c.From <= at && (c.To == 0 || at <= c.To)
+	}) {
+		return notFound
+	}
+	if n := s.readableIn(); n > 0 {
+		return newRefusal("not read yet", fmt.Sprintf("the channel's history of that time is not loaded, and the platform's rate allows to read more in %d seconds; say so, or answer without it", n))
+	}
+	return newRefusal("not read yet", "the channel's history of that time is not loaded; say so, or answer without it")
+}
+
+// readableIn is in how many seconds the Fetcher may ask the platform again, 0 for now
+// and where that is not known.
+func (s *Set) readableIn() int {
+	p, ok := s.o.Fetcher.(Pacer)
+	if !ok {
+		return 0
+	}
+	return int(math.Ceil(p.ThreadsIn(s.scope).Seconds()))
+}
+
 // threadAnswer returns the answer with the root and the newest replies of list.
 func (s *Set) threadAnswer(ctx context.Context, t *thread, list []earshot.Message, replies int, gaps []missingStretch) (Answer, error) {
 	out := threadAnswer{
 		SchemaVersion: assemble.SchemaVersion, ThreadID: cleanLine(string(t.id), maxIDLength), Replies: []messageJSON{},
 		Truncation: assemble.TruncatedRef{TotalReplies: max(t.total, len(list)), IncludedReplies: replies, Strategy: "most_recent"},
 		Coverage:   threadCoverage{Missing: gaps[:min(len(gaps), maxMissing)]},
+	}
+	if len(gaps) > 0 {
+		out.Coverage.ReadableIn = s.readableIn()
 	}
 	first := max(0, len(list)-replies)
 	shown := list[first:]

@@ -105,6 +105,12 @@ type Fetcher interface {
 	FetchSince(ctx context.Context, s earshot.Scope, since earshot.Time, upTo earshot.Position) error
 }
 
+// A Pacer is a [Fetcher] that says when the rate of its platform allows the next thread.
+type Pacer interface {
+	// ThreadsIn returns how long until replies of a channel may be asked for; 0 is now.
+	ThreadsIn(s earshot.Scope) time.Duration
+}
+
 // Turns is the part of [earshot.Turns] that conversation_search reads.
 type Turns interface {
 	Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error)

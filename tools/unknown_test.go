@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -303,5 +304,41 @@ func TestAnEndedContextIsAnError(t *testing.T) {
 	cancel()
 	if _, err := set.Call(ctx, tools.ChannelMessages, `{"thread_id":"r"}`); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A paced Fetcher brings nothing, because the platform's rate is used up.
+type paced struct{ tools.Fetcher }
+
+func (paced) FetchThread(context.Context, earshot.Scope, earshot.MessageID, earshot.Position) error {
+	return nil
+}
+
+func (paced) ThreadsIn(earshot.Scope) time.Duration { return 41500 * time.Millisecond }
+
+// TestAThreadThatTheRateForbidsToReadIsNotCalledNotFound asks for threads that have not
+// been read yet, and for what does not exist.
+func TestAThreadThatTheRateForbidsToReadIsNotCalledNotFound(t *testing.T) {
+	t.Parallel()
+	st := open(t)
+	tell := telling(t, st, general, earshot.Message{ID: "1772442000.000000", Time: began, Author: person("U1", "Alice"), Text: "staging is down", Replies: &earshot.Activity{Count: 14, Last: began + 50*second}},
+		earshot.Message{ID: "1772442060.000000", Time: began + 60*second, Author: person("U1", "Alice"), Text: "well?"})
+	if err := st.PutCoverage(t.Context(), general, earshot.Coverage{To: began - second, State: earshot.Missing},
+		earshot.Coverage{Thread: "1772442000.000000", To: began + 60*second, State: earshot.Missing}); err != nil {
+		t.Fatal(err)
+	}
+	asked := tell.told["1772442060.000000"]
+	set := tools.ForChannel(general, st, tools.NewIndex(st, 0), asked.Position(), &tools.Options{Fetcher: paced{}})
+	for id, want := range map[string]string{
+		"1772442000.000000": `"readable_in_seconds":42`,
+		"1772441000.000100": `{"error":"not read yet","remedy":"the channel's history of that time is not loaded, and the platform's rate allows to read more in 42 seconds; say so, or answer without it"}`,
+		"p1772441000000100": `{"error":"not read yet"`,
+		"1772442030.000000": notFound, // of a time that is read
+		"1772442090.000000": notFound, // after the question
+		"nothing":           notFound,
+	} {
+		if got := call(t, set, tools.ChannelMessages, `{"thread_id":"`+id+`"}`); !strings.Contains(got.JSON, want) {
+			t.Errorf("%s: got %s, want %s", id, got.JSON, want)
+		}
 	}
 }

@@ -168,6 +168,15 @@ func (h *histories) FetchThread(ctx context.Context, s earshot.Scope, root earsh
 	return f.FetchThread(ctx, s, root, upTo)
 }
 
+// ThreadsIn implements [tools.Pacer].
+func (h *histories) ThreadsIn(s earshot.Scope) time.Duration {
+	f, err := h.Of(context.Background(), s.Workspace)
+	if err != nil {
+		return 0
+	}
+	return f.ThreadsIn(s)
+}
+
 // FetchSince implements [tools.Fetcher].
 func (h *histories) FetchSince(ctx context.Context, s earshot.Scope, since earshot.Time, upTo earshot.Position) error {
 	f, err := h.Of(ctx, s.Workspace)

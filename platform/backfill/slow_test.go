@@ -233,3 +233,23 @@ func TestTheFirstQuestionInALongThread(t *testing.T) {
 		})
 	}
 }
+
+// TestTheFirstAnswerOfTheDistributedTierHasRootAndReplies: of the one call for replies
+// that a minute has, the first question in a thread that nobody has heard gets the root
+// and as many of the newest replies as a page holds.
+func TestTheFirstAnswerOfTheDistributedTierHasRootAndReplies(t *testing.T) {
+	t.Parallel()
+	for _, replies := range []int{3, 13, 40} {
+		for _, used := range []bool{false, true} {
+			got, problem := slowly{replies: replies, pace: time.Minute, delay: 200 * time.Millisecond, distributed: true, used: used}.ask(t)
+			if want := min(replies, 10); problem != "" || got.stored < want || !got.newest {
+				t.Errorf("%d replies: %d are stored, want at least %d with the newest; %s", replies, got.stored, want, problem)
+			}
+			for policy, prompt := range got.prompts {
+				if last := fmt.Sprintf("reply %d.", replies); !strings.Contains(prompt, "Alice: root") || !strings.Contains(prompt, last) {
+					t.Errorf("%d replies, %s: no root or no %q in\n%s", replies, policy, last, prompt)
+				}
+			}
+		}
+	}
+}

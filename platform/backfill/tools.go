@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/coverage"
@@ -39,6 +40,17 @@ func (f *Filler) FetchSince(ctx context.Context, s earshot.Scope, since earshot.
 			return []coverage.Window{w}, false, nil
 		}}, nil
 	})
+}
+
+// ThreadsIn returns how long until the rate allows a turn to ask for replies in the
+// channel's workspace; 0 is now.
+func (f *Filler) ThreadsIn(s earshot.Scope) time.Duration {
+	if s.Platform != f.Platform || s.Workspace != f.Workspace {
+		return 0
+	}
+	f.rate.mu.Lock()
+	defer f.rate.mu.Unlock()
+	return f.rate.wait(f.rate.bucket(rateKey{s.Workspace, Replies}, time.Now()), 1)
 }
 
 // fetchIn fills one timeline of a channel. A channel of another platform or
