@@ -42,7 +42,7 @@ func (t *turn) writtenOf(m *msg) *writtenText {
 		if t.isLog() {
 			body = t.renderStored(m.Text)
 		} else {
-			body = t.content(m.Message)
+			body = t.withLinked(t.content(m.Message), m)
 		}
 		m.written = &writtenText{label: t.labelOf(m.Author), body: body}
 	}

@@ -38,7 +38,7 @@ func (t *turn) next(p *fitPlan) NextState {
 	if t.isolated {
 		return n
 	}
-	var named []*msg
+	var named, quoted []*msg
 	for _, m := range t.upTo {
 		n.Cursor = max(n.Cursor, m.Seq)
 		switch m.verdict {
@@ -47,12 +47,22 @@ func (t *turn) next(p *fitPlan) NextState {
 				n.Shown = append(n.Shown, earshot.ShownRevision{ID: m.ID, Revision: m.Edited, Seen: Seen(m.Message, 0)})
 			}
 			named = append(named, m)
+			for _, l := range t.linkedBy(m) { // what is quoted has to go with its session too
+				if l.m != nil && !l.m.Deleted && l.m.reason != reasonBlank {
+					quoted = append(quoted, l.m)
+				}
+			}
 		case isSnippet:
 			if m.section == &newsSection {
 				x := t.shown[m.ID]
 				n.Shown = append(n.Shown, earshot.ShownRevision{ID: m.ID, Revision: x.revision, Seen: Seen(m.Message, x.number+1)})
 			}
 			named = append(named, m)
+		}
+	}
+	for _, m := range quoted {
+		if rev, ok := t.shown[m.ID]; (!ok || rev != m.Edited || t.broken) && !slices.ContainsFunc(n.Shown, func(s earshot.ShownRevision) bool { return s.ID == m.ID }) {
+			n.Shown = append(n.Shown, earshot.ShownRevision{ID: m.ID, Revision: m.Edited})
 		}
 	}
 	n.Attached = p.media.added

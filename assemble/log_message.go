@@ -92,6 +92,13 @@ func (t *turn) makeEntry(m *msg, limit int) logEntry {
 	}
 	quotes, whole := t.quotes(m.Shared, limit)
 	plus.WriteString(quotes)
+	for _, l := range t.linkedBy(m) {
+		head, text := t.linkHead(l)
+		plus.WriteString("\n" + logPlus + head)
+		if text != "" {
+			plus.WriteString(":\n" + logIndent + indentLog(text))
+		}
+	}
 	files := m.Files
 	if limit > 0 && len(files) > maxFileLines {
 		files = files[:maxFileLines]

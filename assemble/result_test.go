@@ -82,6 +82,13 @@ func checkNext(t rapid.TB, in assemble.Input, r assemble.Result) {
 		}
 		return
 	}
+	for _, m := range in.Messages { // what a message that is shown links to is quoted below it
+		if seen[m.ID] || m.ID == in.Anchor {
+			for _, l := range assemble.Permalinks(m.Text) {
+				seen[l.Message] = true
+			}
+		}
+	}
 	twice := map[earshot.MessageID]bool{}
 	for _, s := range r.Next.Shown {
 		if !seen[s.ID] || twice[s.ID] || r.Next.Epoch == in.Conversation.Epoch && held[s] {

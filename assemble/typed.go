@@ -150,7 +150,7 @@ func mediaRefs(files []earshot.File) []MediaRef {
 func (m *msg) bodyJSON(t *turn) string {
 	bare := *m.Message
 	bare.Files = nil
-	return t.content(&bare)
+	return t.withLinked(t.content(&bare), m)
 }
 
 // anchorJSON is the anchor as typed JSON.

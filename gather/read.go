@@ -127,6 +127,9 @@ func (r *reader) read(ctx context.Context, zone string) error {
 			return err
 		}
 	}
+	if err := r.linked(ctx); err != nil {
+		return err
+	}
 	if err := r.parents(ctx); err != nil {
 		return err
 	}
@@ -180,6 +183,26 @@ func (r *reader) byID(ctx context.Context, ids ...earshot.MessageID) error {
 	list, err := r.store.ByID(ctx, r.scope, missing...)
 	r.keep(list...)
 	return err
+}
+
+// maxLinking is how many of the newest messages are looked at for permalinks.
+const maxLinking = 50
+
+// linked keeps the messages of the channel that permalinks in the question, in the root
+// of its thread and in the newest messages lead to.
+func (r *reader) linked(ctx context.Context) error {
+	newest := slices.SortedFunc(slices.Values(r.messages), func(x, y earshot.Message) int { return y.Position().Compare(x.Position()) })
+	newest = newest[:min(len(newest), maxLinking)]
+	if root := r.anchorsRoot(); root >= 0 {
+		newest = append(newest, r.messages[root])
+	}
+	var ids []earshot.MessageID
+	for _, m := range newest {
+		for _, l := range assemble.Permalinks(m.Text) {
+			ids = append(ids, l.Message)
+		}
+	}
+	return r.byID(ctx, ids...)
 }
 
 // maxBeside bounds how many messages beside a thread are read for the answer to its root.
