@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -117,7 +118,7 @@ func playBot(t *testing.T, policy assemble.Policy, chat []round) played {
 		if r := <-done; r.Turn.State != earshot.TurnDone {
 			t.Fatalf("the bot's turn: %+v", r.Turn)
 		}
-		out.prompts = append(out.prompts, llm.Record(model.Requests()[before].Messages))
+		out.prompts = append(out.prompts, entriesOf(model.Requests()[before].Messages))
 	}
 	cancel()
 	if err := <-stopped; err != nil {
@@ -191,6 +192,22 @@ type entryJSON struct {
 	Call   string
 	Failed bool
 	Opaque string
+}
+
+// entriesOf returns the messages of a request, one for each text that the prompt keeps
+// apart: a request has them as parts of one message.
+func entriesOf(messages []llm.Message) []earshot.SessionEntry {
+	var out []earshot.SessionEntry
+	for _, m := range messages {
+		if slices.ContainsFunc(m.Parts, func(p llm.Part) bool { return p.Kind != llm.KindText }) {
+			out = append(out, llm.Record([]llm.Message{m})...)
+			continue
+		}
+		for _, p := range m.Parts {
+			out = append(out, llm.Record([]llm.Message{{Role: m.Role, Parts: []llm.Part{p}}})...)
+		}
+	}
+	return out
 }
 
 // TestABotOfAnyMakeGetsThePromptsOfOurs plays one chat twice: the bot answers it, and
