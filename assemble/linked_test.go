@@ -35,7 +35,10 @@ func TestAPastedPermalinkBringsItsMessage(t *testing.T) {
 		{name: "one that is not loaded", in: linked("standard", "https://acme.slack.com/archives/C1/p1772355699000100"), has: []string{"still so?\n+ link to a message that is not loaded"}},
 		{name: "a page", in: linked("standard", "https://example.com/archives"), lacks: []string{"link to"}},
 		{
-			name: "what the platform quotes itself", in: linked("standard", old, func(m *earshot.Message) {}), has: []string{"+ link to"},
+			name: "what the platform quotes itself", lacks: []string{"link to"},
+			in: where(linked("standard", old), func(in *assemble.Input) {
+				in.Messages[2].Shared = []earshot.SharedContent{{Kind: earshot.Forward, Author: "Carol", Text: in.Messages[0].Text}}
+			}),
 		},
 		{
 			name: "a question that is answered alone", in: asking("standard", said("1772355600.000100", "Carol", "the port is 9000", after(-86400)), said("q", "Bob", "🚫 is "+old+" so?")), lacks: []string{"9000", "link to a", "link to S"},
