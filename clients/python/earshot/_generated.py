@@ -368,6 +368,9 @@ class ContextBody(TypedDict, total=False):
     agent: str
     # the id of the message to answer; default: that of message
     anchor: str
+    # IANA name of the zone of who asks, in which the question's own date and time are shown;
+    # default: zone, else the asker's own where it is known
+    asker_zone: str
     # ids of files that the model is given with this turn
     attach: List[str]
     # in tokens
@@ -405,7 +408,8 @@ class ContextBody(TypedDict, total=False):
     tools: bool
     # the workspace's id, where several have a channel with this id
     workspace: str
-    # IANA name of the zone of the times that are shown
+    # IANA name of the zone of the times that are shown; a session goes on in the zone that it
+    # began in
     zone: str
 
 
@@ -724,6 +728,7 @@ class _Input(TypedDict):
 
 
 class Input(_Input, total=False):
+    asker_zone: Optional[str]
     attach: List[str]
     budget: Budget
     conversation: Conversation
@@ -790,8 +795,8 @@ class _ListedTurn(TypedDict):
     id: int
     # time
     opened: str
-    # open, claimed, generating, posting, done, failed, parked or dropped; of a turn that was
-    # opened by a caller open, expired or aborted until it is committed
+    # open, claimed, generating, posting, done, failed, parked, dropped or refused; of a turn
+    # that was opened by a caller open, expired or aborted until it is committed
     state: str
 
 
@@ -1018,8 +1023,20 @@ class PromptJSON(TypedDict):
     system: str
 
 
-class Reaction(TypedDict):
+class _Reaction(TypedDict):
     count: Optional[int]
+    name: Optional[str]
+
+
+class Reaction(_Reaction, total=False):
+    by: List[Reactor]
+
+
+class _Reactor(TypedDict):
+    id: Optional[str]
+
+
+class Reactor(_Reactor, total=False):
     name: Optional[str]
 
 
@@ -1347,8 +1364,8 @@ class _WholeTurn(TypedDict):
     opened: str
     # what the reply became on the platform, as far as that is known
     reply_ids: List[str]
-    # open, claimed, generating, posting, done, failed, parked or dropped; of a turn that was
-    # opened by a caller open, expired or aborted until it is committed
+    # open, claimed, generating, posting, done, failed, parked, dropped or refused; of a turn
+    # that was opened by a caller open, expired or aborted until it is committed
     state: str
 
 

@@ -315,6 +315,11 @@ export interface ContextBody {
   agent?: string | undefined;
   /** the id of the message to answer; default: that of message */
   anchor?: string | undefined;
+  /**
+   * IANA name of the zone of who asks, in which the question's own date and time are shown; default:
+   * zone, else the asker's own where it is known
+   */
+  asker_zone?: string | undefined;
   /** ids of files that the model is given with this turn */
   attach?: string[] | undefined;
   /** in tokens */
@@ -358,7 +363,7 @@ export interface ContextBody {
   tools?: boolean | undefined;
   /** the workspace's id, where several have a channel with this id */
   workspace?: string | undefined;
-  /** IANA name of the zone of the times that are shown */
+  /** IANA name of the zone of the times that are shown; a session goes on in the zone that it began in */
   zone?: string | undefined;
 }
 
@@ -625,6 +630,7 @@ export interface Identity {
 
 export interface Input {
   anchor: string | null;
+  asker_zone?: string | null | undefined;
   attach?: string[] | undefined;
   budget?: Budget | undefined;
   channel: Channel;
@@ -684,8 +690,8 @@ export interface ListedTurn {
   /** time */
   opened: string;
   /**
-   * open, claimed, generating, posting, done, failed, parked or dropped; of a turn that was opened by a
-   * caller open, expired or aborted until it is committed
+   * open, claimed, generating, posting, done, failed, parked, dropped or refused; of a turn that was
+   * opened by a caller open, expired or aborted until it is committed
    */
   state: string;
   /** time */
@@ -890,8 +896,14 @@ export interface PromptJSON {
 }
 
 export interface Reaction {
+  by?: Reactor[] | undefined;
   count: number | null;
   name: string | null;
+}
+
+export interface Reactor {
+  id: string | null;
+  name?: string | null | undefined;
 }
 
 export interface Recalled {
@@ -1184,8 +1196,8 @@ export interface WholeTurn {
   /** what the reply became on the platform, as far as that is known */
   reply_ids: string[];
   /**
-   * open, claimed, generating, posting, done, failed, parked or dropped; of a turn that was opened by a
-   * caller open, expired or aborted until it is committed
+   * open, claimed, generating, posting, done, failed, parked, dropped or refused; of a turn that was
+   * opened by a caller open, expired or aborted until it is committed
    */
   state: string;
   /** time */
@@ -1504,7 +1516,7 @@ export class Operations {
     /** where several have a channel with this id */
     platform?: string | undefined;
     /** one or several, with commas between them */
-    state?: ("open" | "claimed" | "generating" | "posting" | "done" | "failed" | "parked" | "dropped")[] | undefined;
+    state?: ("open" | "claimed" | "generating" | "posting" | "done" | "failed" | "parked" | "dropped" | "refused")[] | undefined;
     /** where several have a channel with this id */
     workspace?: string | undefined;
   } & CallOptions = {}): Promise<TurnsOutputBody> {

@@ -429,7 +429,7 @@ class Operations:
         cursor: Optional[str] = None,
         limit: Optional[int] = None,
         platform: Optional[str] = None,
-        state: Optional[List[Literal["open", "claimed", "generating", "posting", "done", "failed", "parked", "dropped"]]] = None,
+        state: Optional[List[Literal["open", "claimed", "generating", "posting", "done", "failed", "parked", "dropped", "refused"]]] = None,
         workspace: Optional[str] = None,
     ) -> TurnsOutputBody:
         """Turns, newest first: GET /v1/turns.
