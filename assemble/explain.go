@@ -61,7 +61,7 @@ func (t *turn) next(p *fitPlan) NextState {
 		}
 	}
 	for _, m := range quoted {
-		if x, ok := t.shown[m.ID]; (!ok || x.revision != m.Edited || t.broken) && !slices.ContainsFunc(n.Shown, func(s earshot.ShownRevision) bool { return s.ID == m.ID }) {
+		if _, ok := t.shown[m.ID]; (!ok || t.broken) && !slices.ContainsFunc(n.Shown, func(s earshot.ShownRevision) bool { return s.ID == m.ID }) {
 			n.Shown = append(n.Shown, earshot.ShownRevision{ID: m.ID, Revision: m.Edited})
 		}
 	}

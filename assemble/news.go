@@ -62,11 +62,11 @@ func (x messageNews) isNone() bool {
 }
 
 // newsOf returns what is new of m. Where the state in which it was shown is not known,
-// nothing is. Of the agent's own answers only reactions can be new: the text, and what
+// or m is of an older revision, nothing is. Of the agent's own answers only reactions can be new: the text, and what
 // comes with it, is its own.
 func (t *turn) newsOf(m *msg) messageNews {
 	x, ok := t.shown[m.ID]
-	if !ok || x.number < 0 {
+	if !ok || x.number < 0 || m.Edited < x.revision {
 		return messageNews{}
 	}
 	was, now := x.parts, partsOf(m.Message)
