@@ -143,7 +143,7 @@ func formatReactions(m *earshot.Message) []string {
 
 // maxReactors is how many persons are named behind a reaction. Of more only the count
 // is told.
-const maxReactors = 5
+const maxReactors = 4
 
 // reactorsOf returns who gave a reaction, by id, where all are known by name and few.
 // The agent needs no name.
