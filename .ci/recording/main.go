@@ -100,7 +100,7 @@ func screens(text string) [][]string {
 const promptStep = 2
 
 var (
-	duration = regexp.MustCompile(`\d+(?:\.\d+)? ?(?:ms|µs|s)\b|[\d,]+ a second`)
+	duration = regexp.MustCompile(` *\d+(?:\.\d+)? ?(?:ms|µs|s)\b|[\d,]+ a second`) // aligned right
 	place    = regexp.MustCompile(` x="[\d.]+"`)
 )
 

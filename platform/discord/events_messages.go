@@ -80,11 +80,11 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 		// edit.
 		e.key, e.message.Edited = d.Nonce, 0
 	case d.Webhook != "":
-		repeats := false
-		if e.refused, repeats, err = p.proxied(ctx, head.App, at, &e.message); err != nil {
+		why, repeats, err := p.proxied(ctx, head.App, at, &e.message)
+		if err != nil {
 			return err
 		}
-		e.known = e.known || repeats
+		e.refused, e.known = why, e.known || repeats
 	default:
 		e.refused = p.notAllowed(m.Author.ID, d.Roles)
 	}
