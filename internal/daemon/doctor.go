@@ -147,9 +147,17 @@ func (c *checker) calls(ctx context.Context, st earshot.Store, now time.Time) er
 	}
 	var total earshot.CallCount
 	well := true
+	workspaces := map[earshot.WorkspaceID]bool{}
+	for _, m := range counts {
+		workspaces[m.Workspace] = true
+	}
 	for _, m := range SumCalls(counts) {
 		total.Calls, total.Limited, total.Failed = total.Calls+m.Calls, total.Limited+m.Limited, total.Failed+m.Failed
-		switch found := fmt.Sprintf("%s %s: %s in the last day", m.Platform, m.Method, plain.Count(m.Calls, "call")); {
+		of := m.Method
+		if len(workspaces) > 1 {
+			of += " of " + string(m.Workspace)
+		}
+		switch found := fmt.Sprintf("%s %s: %s in the last day", m.Platform, of, plain.Count(m.Calls, "call")); {
 		case m.Calls >= oftenLimited && m.Limited*100 > m.Calls*oftenLimited:
 			well = false
 			c.say("calls", Poor, fmt.Sprintf("%s, %d refused by a rate limit", found, m.Limited), "what they were to bring comes late", "see that no other program uses the same token; docs/operations.md has the limits")

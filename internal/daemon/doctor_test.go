@@ -105,6 +105,8 @@ func TestTheDoctorReadsWhatTheStoreTells(t *testing.T) {
 	wantFinding(t, found, "calls", daemon.Poor, "slack conversations.replies: 30 calls in the last day, 10 refused")
 	wantFinding(t, found, "history", daemon.Poor, "1 have stretches that were not heard: ops")
 	wantFinding(t, found, "erasures", daemon.Poor, "has not ended")
+	try(st.AddCalls(t.Context(), earshot.CallCount{Platform: "slack", Workspace: "T2", Method: "auth.test", Hour: ago(time.Hour), Calls: 1}))
+	wantFinding(t, examined(t, c), "calls", daemon.Poor, "slack conversations.replies of T1: 30 calls in the last day, 10 refused")
 	for what, f := range found {
 		if f.State == daemon.Poor && f.Remedy == "" {
 			t.Errorf("%s has no remedy: %+v", what, f)
