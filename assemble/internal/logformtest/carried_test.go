@@ -143,7 +143,9 @@ func (x *reading) reacted(p logformtest.Plus, m earshot.Message) *fault {
 		}
 		for _, name := range who {
 			i := slices.IndexFunc(given, func(r earshot.Reactor) bool {
-				return strings.HasPrefix(core(r.Emoji), core(emoji)) && (name == "you" && self.Is(r.ID) || names[r.ID] == name)
+				// A name that is cut in an entity, "&lt", is no entity any more.
+				begins := strings.HasPrefix(core(r.Emoji), core(emoji)) || strings.HasPrefix(core(strings.ReplaceAll(r.Emoji, "&", " ")), core(emoji))
+				return begins && (name == "you" && self.Is(r.ID) || names[r.ID] == name)
 			})
 			if i < 0 {
 				return bad(misnamed, "%+q did not react: %+q, %+v, %+q", name, p.Value, given, names)
