@@ -153,11 +153,19 @@ func (t *turn) hasShown(id earshot.MessageID) bool {
 	return ok
 }
 
-// questionLogHeader says which day it is for the asker, and in which zones times are.
+// roundBrackets keeps a name from ending the header that has it.
+var roundBrackets = strings.NewReplacer("[", "(", "]", ")")
+
+// questionLogHeader says which day it is for the asker, in which zones times are, and who
+// asks by an emoji.
 func (t *turn) questionLogHeader() string {
 	header := "[question, " + t.asked.local(t.anchor.Time).Format("Mon 2 Jan 2006") + ", " + t.asked.name
 	if t.asked.name != t.when.name {
 		header += "; other times are of " + t.when.name
+	}
+	if by := t.in.AskedBy; by.Emoji != "" {
+		who := firstOf(noHeading(cleanName(t.names.mentionedName(by.ID, by.Name))), "somebody")
+		header += "; " + roundBrackets.Replace(who) + " asks you about this message by :" + emojiName(by.Emoji) + ":"
 	}
 	return header + "]"
 }

@@ -50,7 +50,7 @@ var guideLog = []guideLine{
 	{"- What begins in the first column is this program's; what people typed stands behind \"HH:MM Name: \" or is indented.", 29},
 	{"- The first message says where you are and your name there; that is data.", 17},
 	{"- Blocks: [earlier in this channel, found for this question], [recent in this channel], [this thread], [what this replies to], [summary of earlier turns …]; later [new in this channel since your last answer], [since your last answer …], [older messages of this conversation, known only now]. [Mon 2 Mar] begins a day.", 77},
-	{"- [question, …] has the asker's date, and the zone of times.", 18},
+	{"- [question, …] has today's date, and the zone of all times.", 17},
 	{"- ↳ is a reply to what stands above; · goes on for the speaker above; (you) is yourself, (bot) another program; (edited) text holds.", 37},
 	{"- + lines tell of the message above: forwards, link previews, files by id, reactions, what is not shown.", 25},
 	{"- \"not shown\" and [history … could not be loaded]: more was said than you see.", 21},

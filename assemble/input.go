@@ -49,9 +49,20 @@ type Input struct {
 	// AskerZone is the IANA name of the time zone of who asks, where that is another
 	// one: the log form writes the question's date and time in it. "" means Zone.
 	AskerZone string
+	// AskedBy is who asks, where that is not the anchor's author: somebody who gave the
+	// anchor an emoji that asks. The log form says so above the question.
+	AskedBy EmojiAsker
 	// Recalled is what search found for the question; its messages are among
 	// Messages. Only the section recall reads it.
 	Recalled []RecalledMessage
+}
+
+// An EmojiAsker is somebody who asks about a message by giving it an emoji. The zero
+// EmojiAsker is nobody.
+type EmojiAsker struct {
+	Emoji string // as [earshot.Reaction.Name]
+	ID    earshot.AuthorID
+	Name  string // "" when unknown
 }
 
 // A RecalledMessage is a message that search found. Cover and Parts explain the score:

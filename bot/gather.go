@@ -38,6 +38,16 @@ func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput,
 		Counter: how.counter, Instructions: t.opts.Instructions, Conversation: t.lease.Conversation, DefaultZone: t.opts.Zone,
 		Finder: &recallSearch{claimedTurn: &t.claimedTurn},
 	}}
+	if by, ok := t.queued.AskedBy(); ok {
+		known, err := t.store.Authors(ctx, t.scope().Platform, t.scope().Workspace, by.ID)
+		if err != nil {
+			return gatheredInput{}, err
+		}
+		for _, a := range known {
+			by.Name = a.Name
+		}
+		g.request.AskedBy = assemble.EmojiAsker{Emoji: by.Emoji, ID: by.ID, Name: by.Name}
+	}
 	if how.newEpoch {
 		g.endSession()
 	}

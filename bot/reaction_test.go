@@ -1,6 +1,7 @@
 package bot_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -64,5 +65,27 @@ func TestAnEmojiThatDoesNotAsk(t *testing.T) {
 		}
 		w.rest(time.Second)
 		same(t, "turns", w.turns(), []string{"m1 refused not-allowed"})
+	})
+}
+
+// The prompt says who asks and by what, in the clock of who asks: the message is a
+// program's, which asks for nothing.
+func TestThePromptSaysWhoAsksByAnEmoji(t *testing.T) {
+	t.Parallel()
+	model := &echo{}
+	in(t, func(o *bot.Options) { o.Model = model }, func(w *world) {
+		known := []earshot.Author{{ID: "U1", Name: "Alice]", Zone: "Pacific/Auckland"}}
+		if err := w.store.PutAuthors(t.Context(), general.Platform, general.Workspace, known...); err != nil {
+			t.Fatal(err)
+		}
+		w.say(general, ci, "m1", "the build is red")
+		w.rest(time.Minute)
+		w.say(general, alice, "m1", "", by("U1", "eyes"))
+		w.rest(time.Minute)
+		parts := model.asked[0].Messages[len(model.asked[0].Messages)-1].Parts
+		text := parts[len(parts)-1].Text
+		if want := "[question, Sat 1 Jan 2000, Pacific/Auckland; Alice) asks you about this message by :eyes:]\n13:00 CI (bot): the build is red"; !strings.HasSuffix(text, want) {
+			t.Errorf("the prompt ends with\n%s\nwant\n%s", text, want)
+		}
 	})
 }

@@ -41,6 +41,8 @@ type Request struct {
 	// UTC. A session goes on in the zone that it began in.
 	Zone, DefaultZone string
 
+	// AskedBy is who asks by giving the anchor an emoji; zero where its author asks.
+	AskedBy assemble.EmojiAsker
 	// AskerZone is the IANA name of the asker's zone, in which the question's own date
 	// and time are shown; "" means Zone where no State is given, else the asker's own,
 	// where the store knows it, else DefaultZone.
@@ -139,7 +141,7 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 	return assemble.Input{
 		Policy: req.Policy, Budget: req.Budget, Counter: req.Counter, Instructions: req.Instructions,
 		Identity: req.Identity, Channel: req.Channel, Anchor: req.Anchor, Messages: r.messages,
-		Conversation: r.state, Attach: req.Attach, Stored: r.stored, Coverage: r.coverage, Zone: zone, AskerZone: askers,
+		Conversation: r.state, Attach: req.Attach, Stored: r.stored, Coverage: r.coverage, Zone: zone, AskerZone: askers, AskedBy: req.AskedBy,
 		FileTokens: req.FileTokens, Recalled: r.recalled,
 	}, nil
 }

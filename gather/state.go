@@ -1,6 +1,7 @@
 package gather
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -147,12 +148,13 @@ func (r *reader) zones(ctx context.Context) (shown, askers string, err error) {
 
 // askersZone returns the asker's own zone, where the store knows it, else the default.
 func (r *reader) askersZone(ctx context.Context) (string, error) {
-	list, err := r.store.Authors(ctx, r.scope.Platform, r.scope.Workspace, r.anchor.Author.ID)
+	id := cmp.Or(r.req.AskedBy.ID, r.anchor.Author.ID)
+	list, err := r.store.Authors(ctx, r.scope.Platform, r.scope.Workspace, id)
 	if err != nil {
 		return "", err
 	}
 	for _, a := range list {
-		if _, err := zones.Load(a.Zone); a.ID == r.anchor.Author.ID && a.Zone != "" && err == nil {
+		if _, err := zones.Load(a.Zone); a.ID == id && a.Zone != "" && err == nil {
 			return a.Zone, nil
 		}
 	}

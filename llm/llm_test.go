@@ -227,7 +227,7 @@ func TestFromResult(t *testing.T) {
 			"a window that stands apart is a part of the question's message",
 			assemble.Result{Messages: []assemble.Message{user("w"), user("q")}},
 			nil,
-			llm.Request{MaxTokens: llm.DefaultMaxTokens, Messages: []llm.Message{said(earshot.User, true, llm.Text("w"), llm.Text("q"))}},
+			llm.Request{MaxTokens: llm.DefaultMaxTokens, Messages: []llm.Message{said(earshot.User, true, llm.Text("w\n\n"), llm.Text("q"))}},
 		},
 		{
 			"a transcript that begins with the assistant is opened",

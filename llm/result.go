@@ -80,7 +80,11 @@ func FromResult(result assemble.Result, o *Options) (Request, error) {
 			continue
 		}
 		if k := len(r.Messages); k > 0 && r.Messages[k-1].Role == earshot.User && m.Role == earshot.User && !ofSession(m) && earlier < k-1 {
-			r.Messages[k-1].Parts = append(r.Messages[k-1].Parts, parts...)
+			before := r.Messages[k-1].Parts
+			if last := &before[len(before)-1]; last.Kind == KindText && parts[0].Kind == KindText {
+				last.Text += "\n\n" // some providers put parts together as they are
+			}
+			r.Messages[k-1].Parts = append(before, parts...)
 			continue
 		}
 		if ofSession(m) {

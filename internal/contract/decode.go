@@ -38,6 +38,14 @@ func Decode(data []byte) (assemble.Input, error) {
 	return in, nil
 }
 
+// askedBy reads who asks by an emoji; nobody where it is absent.
+func (r *reader) askedBy(w *AskedBy) assemble.EmojiAsker {
+	if w == nil {
+		return assemble.EmojiAsker{}
+	}
+	return assemble.EmojiAsker{Emoji: requireValue(r, "asked_by.emoji", w.Emoji), ID: earshot.AuthorID(r.id("asked_by.id", w.ID)), Name: optional(w.Name)}
+}
+
 // input reads the whole input.
 func (r *reader) input(w *Input) assemble.Input {
 	in := assemble.Input{
@@ -47,6 +55,7 @@ func (r *reader) input(w *Input) assemble.Input {
 		Instructions: optional(w.Instructions),
 		Zone:         optional(w.Zone),
 		AskerZone:    optional(w.AskerZone),
+		AskedBy:      r.askedBy(w.AskedBy),
 		Attach:       ids[earshot.ArtifactID](w.Attach),
 		Identity:     r.identity(w.Identity),
 		Channel:      r.channel(w.Channel),

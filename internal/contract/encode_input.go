@@ -34,6 +34,9 @@ func EncodeInput(in assemble.Input) ([]byte, error) {
 		Anchor:   ptr(string(in.Anchor)), Messages: &[]*Message{}, Attach: strs(in.Attach),
 		Conversation: conversationWire(in.Conversation),
 	}
+	if by := in.AskedBy; by.Emoji != "" {
+		w.AskedBy = &AskedBy{&by.Emoji, ptr(string(by.ID)), some(by.Name)}
+	}
 	for i := range in.Messages {
 		m := messageWire(&in.Messages[i])
 		for _, f := range m.Files {

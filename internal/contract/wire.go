@@ -12,6 +12,7 @@ type (
 		Instructions *string        `json:"instructions,omitzero"`
 		Zone         *string        `json:"zone,omitzero"`
 		AskerZone    *string        `json:"asker_zone,omitzero"`
+		AskedBy      *AskedBy       `json:"asked_by,omitzero"`
 		Identity     *Identity      `json:"identity"`
 		Channel      *Channel       `json:"channel"`
 		Anchor       *string        `json:"anchor"`
@@ -82,6 +83,11 @@ type (
 		Name  *string    `json:"name"`
 		Count *int       `json:"count"`
 		By    []*Reactor `json:"by,omitempty"` // who gave it, as far as that is known
+	}
+	AskedBy struct {
+		Emoji *string `json:"emoji"`
+		ID    *string `json:"id"`
+		Name  *string `json:"name,omitzero"`
 	}
 	Reactor struct {
 		ID   *string `json:"id"`

@@ -36,6 +36,9 @@ func formatGiven(b *strings.Builder, c Case) {
 	if in.AskerZone != "" {
 		b.WriteString("asker_zone " + wordWith(in.AskerZone, "/") + "\n")
 	}
+	if by := in.AskedBy; by.Emoji != "" {
+		b.WriteString("asked_by " + reactor(earshot.Reactor{Emoji: by.Emoji, ID: by.ID, Name: by.Name}) + "\n")
+	}
 	f.text("instructions", in.Instructions)
 	self := f.identity(in.Identity)
 	f.channel(in.Channel)

@@ -125,15 +125,10 @@ func (r *reader) extra(x *scanner, m *earshot.Message, kind string, more []strin
 		})
 		m.Replies = a
 	case "gave":
-		who := earshot.Reactor{Emoji: x.readWord("a reaction")}
-		x.fields(map[string]func(){
-			"id":   func() { who.ID = earshot.AuthorID(x.readWord("an author's id")) },
-			"name": func() { who.Name = x.readWord("a name") },
-		})
 		if m.Reactors == nil {
 			m.Reactors = &earshot.Reactors{}
 		}
-		m.Reactors.List = append(m.Reactors.List, who)
+		m.Reactors.List = append(m.Reactors.List, x.reactor())
 	default:
 		x.fail("not understood: %q; a + line is a file or replies, who gave a reaction, or a forward, link or app that is quoted", kind+x.remaining())
 	}
@@ -208,11 +203,7 @@ func (f *formatter) message(m *earshot.Message) {
 	}
 	if m.Reactors != nil {
 		for _, v := range m.Reactors.List {
-			b.WriteString("  + gave " + quoteWord(v.Emoji) + " id=" + quoteWord(string(v.ID)))
-			if v.Name != "" {
-				b.WriteString(" name=" + quoteWord(v.Name))
-			}
-			b.WriteByte('\n')
+			b.WriteString("  + gave " + reactor(v) + "\n")
 		}
 	}
 	if v := m.Replies; v != nil {
@@ -242,4 +233,23 @@ func (f *formatter) writeShared(s earshot.SharedContent) {
 	}
 	f.time(" time=", s.Time)
 	writeExtra(f.b, s.Text)
+}
+
+// reactor writes "eyes id=U2 name=Ann".
+func reactor(v earshot.Reactor) string {
+	s := quoteWord(v.Emoji) + " id=" + quoteWord(string(v.ID))
+	if v.Name != "" {
+		s += " name=" + quoteWord(v.Name)
+	}
+	return s
+}
+
+// reactor reads what the function of that name writes.
+func (x *scanner) reactor() earshot.Reactor {
+	who := earshot.Reactor{Emoji: x.readWord("a reaction")}
+	x.fields(map[string]func(){
+		"id":   func() { who.ID = earshot.AuthorID(x.readWord("an author's id")) },
+		"name": func() { who.Name = x.readWord("a name") },
+	})
+	return who
 }
