@@ -20,13 +20,12 @@ func (x *modelExchange) questionStands(ctx context.Context) error {
 	if x.prompt.how.edits == maxEdits {
 		return nil
 	}
-	anchor := x.prompt.input.Anchor
-	i := slices.IndexFunc(x.prompt.input.Messages, func(m earshot.Message) bool { return m.ID == anchor })
+	anchor, asked := x.prompt.input.Anchor, x.prompt.question()
 	now, err := x.store.Message(ctx, x.scope(), anchor)
 	if err != nil {
 		return fmt.Errorf("look up the question: %w", err)
 	}
-	if i < 0 || now.Deleted || now.Edited <= x.prompt.input.Messages[i].Edited || now.Text == x.prompt.input.Messages[i].Text {
+	if asked == nil || now.Deleted || now.Edited <= asked.Edited || now.Text == asked.Text {
 		return nil
 	}
 	posts, err := x.store.Posts(ctx, x.queued.ID)
@@ -37,4 +36,13 @@ func (x *modelExchange) questionStands(ctx context.Context) error {
 	next := x.prompt.how
 	next.edits++
 	return outcome{kind: remake, err: errors.New("the question was edited"), next: next}
+}
+
+// question returns the question as the prompt has it, nil where it has none.
+func (p *prompt) question() *earshot.Message {
+	i := slices.IndexFunc(p.input.Messages, func(m earshot.Message) bool { return m.ID == p.input.Anchor })
+	if i < 0 {
+		return nil
+	}
+	return &p.input.Messages[i]
 }

@@ -18,6 +18,7 @@ type modelExchange struct {
 	placeholder *earshot.Post
 	tools       *tools.Set // nil: the model has none
 	links       *linkGuard
+	called      bool // the question calls the agent as the prompt has it, or did before it was edited
 
 	requestDialog
 	read       []earshot.MessageID
@@ -33,7 +34,11 @@ type requestDialog struct {
 }
 
 func (t *turn) newExchange(p prompt, placeholder *earshot.Post) *modelExchange {
-	return &modelExchange{turn: t, prompt: p, placeholder: placeholder, links: t.newLinkGuard(p)}
+	called := t.called
+	if m := p.question(); m != nil {
+		called = called || t.identity.CalledIn(m)
+	}
+	return &modelExchange{turn: t, prompt: p, placeholder: placeholder, links: t.newLinkGuard(p), called: called}
 }
 
 // advance runs the tools that the last response calls. It reports whether that

@@ -75,6 +75,35 @@ func TestTheModelMayStaySilentWhereNobodyCalledIt(t *testing.T) {
 	}
 }
 
+// An edit that names the agent while the model works makes the prompt again, and whoever
+// is named may not stay silent.
+func TestAnEditThatCallsEndsTheLeaveToStaySilent(t *testing.T) {
+	t.Parallel()
+	in(t, func(o *bot.Options) { o.Model, o.Answer.OwnedThreads = quietModel{}, true }, func(w *world) {
+		w.say(general, alice, "m1", "<@U0BOT> hi")
+		w.rest(time.Minute)
+		w.say(general, alice, "m2", "thanks", under("m1"))
+		w.rest(500 * time.Millisecond)
+		w.say(general, alice, "m2", "<@U0BOT> thanks, and is v2 out?", under("m1"), edited(time.Second))
+		w.rest(time.Minute)
+		same(t, "turns", w.turns(), []string{"m1 done", "m2 done"})
+		same(t, "posts", w.board.all(), []string{"here I am", "here I am"})
+	})
+}
+
+// A quietModel takes a second, and stays silent wherever it may.
+type quietModel struct{}
+
+func (quietModel) Name() string { return "quiet" }
+
+func (quietModel) Generate(_ context.Context, r llm.Request, _ func(llm.Event)) (llm.Response, error) {
+	time.Sleep(time.Second)
+	if strings.Contains(toolNames(r), "stay_silent") {
+		return llm.Response{Parts: []llm.Part{llm.Text("NO_REPLY")}, Stop: llm.StopEnd}, nil
+	}
+	return llm.Response{Parts: []llm.Part{llm.Text("here I am")}, Stop: llm.StopEnd}, nil
+}
+
 func toolNames(r llm.Request) string {
 	var names []string
 	for _, x := range r.Tools {
