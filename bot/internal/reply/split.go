@@ -143,6 +143,9 @@ func cutAt(s string, most, ticks int) int {
 	if i := len(strings.TrimRight(s[:end], s[end:end+1])); i > 0 && (s[end] == '`' || s[end] == '~') {
 		return i // the two parts of a fence's mark would be none
 	}
+	if i := strings.LastIndexByte(s[:end], '<'); i > 0 && strings.HasPrefix(s[i:], "<@") && !strings.Contains(s[i:end], ">") {
+		return i // nor would those of a mention
+	}
 	return end
 }
 
