@@ -84,6 +84,11 @@ func (g *linkGuard) guard(ctx context.Context, text string) (string, error) {
 	return reply.Guard(text, g.known, g.people), nil
 }
 
+// growing returns what may be shown of a reply that is still being written.
+func (g *linkGuard) growing(text string) string {
+	return reply.Guard(reply.Finished(text), g.known, g.people)
+}
+
 // chainOf returns a question and the messages that it replies to, one by the other.
 func chainOf(in assemble.Input, anchor earshot.MessageID) map[earshot.MessageID]bool {
 	answers := map[earshot.MessageID]earshot.MessageID{}

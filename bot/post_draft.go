@@ -68,7 +68,7 @@ func (d *draftWriter) show(ctx context.Context, text string, restarted bool) {
 	now := d.now()
 	if d.writer != nil && (restarted || now-d.lastWrite >= writerEvery) {
 		d.lastWrite = now
-		d.writer.Writing(ctx, d.place, reply.Guard(text, d.links.known, d.links.people), false)
+		d.writer.Writing(ctx, d.place, d.links.growing(text), false)
 	}
 	if d.post == nil {
 		return
@@ -95,7 +95,7 @@ func (d *draftWriter) show(ctx context.Context, text string, restarted bool) {
 // growing returns the text of the placeholder while the answer is written: as much of
 // the answer as one message holds, followed by the placeholder's own text.
 func (d *draftWriter) growing(text string) string {
-	text = strings.TrimSpace(reply.Guard(text, d.links.known, d.links.people))
+	text = strings.TrimSpace(d.links.growing(text))
 	if text == "" {
 		return ""
 	}

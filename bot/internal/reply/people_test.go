@@ -87,3 +87,29 @@ func FuzzMentions(f *testing.F) {
 		}
 	})
 }
+
+// A model's answer arrives in pieces, of which any may end within a mention.
+func TestAMentionIsShownWhenAllOfItIsThere(t *testing.T) {
+	t.Parallel()
+	const whole = "ask <@U1|Alice> or <@U2>, see <#C1>"
+	for i := range len(whole) {
+		got := Guard(Finished(whole[:i]), NewLinks(nil), crew())
+		if final := Guard(whole, NewLinks(nil), crew()); !strings.HasPrefix(final, got) {
+			t.Errorf("%q is shown as %q, which is no beginning of %q", whole[:i], got, final)
+		}
+	}
+	if got := Finished("1 < 2"); got != "1 < 2" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A cut where no reader pauses, as in Chinese, does not go through a mention.
+func TestAMentionIsNotCut(t *testing.T) {
+	t.Parallel()
+	for from := range 120 {
+		text := strings.Repeat("漢", from) + "<@U0123456789>" + strings.Repeat("漢", 120)
+		if parts := Split(text, 100); strings.Count(strings.Join(parts, "|"), "<@U0123456789>") != 1 {
+			t.Fatalf("%d characters before: %q", from, parts)
+		}
+	}
+}
