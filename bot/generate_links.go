@@ -36,6 +36,9 @@ func (t *turn) newLinkGuard(p prompt) *linkGuard {
 	}
 	g := &linkGuard{claimedTurn: &t.claimedTurn, known: reply.NewLinks(links), people: &reply.People{}, within: within,
 		names: map[earshot.AuthorID]string{}, chain: chainOf(p.input, t.place.Anchor.ID)}
+	for _, id := range append([]earshot.AuthorID{t.identity.ID}, t.identity.Aliases...) {
+		g.people.Add(id, false, t.identity.Name)
+	}
 	for _, n := range p.result.Next.Names {
 		g.names[n.ID] = n.Name
 		g.people.Add(n.ID, false, n.Name)

@@ -14,17 +14,17 @@ import (
 func TestWhoIsMentioned(t *testing.T) {
 	t.Parallel()
 	carol := earshot.Author{ID: "U3", Name: "Carol", Kind: earshot.Human}
-	const said = "@Alice @Bob <@U3> <@!U2> <@U9> <!here> @everyone [@Alice](https://asked.example/x)"
+	const said = "<@U0BOT> <@B0BOT> @Alice @Bob <@U3> <@!U2> <@U9> <!here> @everyone [@Alice](https://asked.example/x)"
 	for _, c := range []struct {
 		name    string
 		options bot.Options
 		want    string
 	}{
-		{"the asker, where nothing is said", bot.Options{}, "<@U1> @Bob Carol Bob somebody here everyone [@Alice](https://asked.example/x)"},
-		{"who wrote in the thread", bot.Options{MayMention: bot.MentionThread}, "<@U1> <@U2> Carol <@U2> somebody here everyone [@Alice](https://asked.example/x)"},
-		{"who wrote in the channel", bot.Options{MayMention: bot.MentionChannel}, "<@U1> <@U2> <@U3> <@U2> somebody here everyone [@Alice](https://asked.example/x)"},
-		{"as the channel has it", bot.Options{MayMention: bot.MentionChannel, Channels: map[earshot.ChannelID]bot.ChannelOptions{general.ID: {MayMention: bot.MentionAsker}}}, "<@U1> @Bob Carol Bob somebody here everyone [@Alice](https://asked.example/x)"},
-		{"as another channel has it", bot.Options{Channels: map[earshot.ChannelID]bot.ChannelOptions{"C9": {MayMention: bot.MentionChannel}}}, "<@U1> @Bob Carol Bob somebody here everyone [@Alice](https://asked.example/x)"},
+		{"the asker, where nothing is said", bot.Options{}, "earshot earshot <@U1> @Bob Carol Bob somebody here everyone [@Alice](https://asked.example/x)"},
+		{"who wrote in the thread", bot.Options{MayMention: bot.MentionThread}, "earshot earshot <@U1> <@U2> Carol <@U2> somebody here everyone [@Alice](https://asked.example/x)"},
+		{"who wrote in the channel", bot.Options{MayMention: bot.MentionChannel}, "earshot earshot <@U1> <@U2> <@U3> <@U2> somebody here everyone [@Alice](https://asked.example/x)"},
+		{"as the channel has it", bot.Options{MayMention: bot.MentionChannel, Channels: map[earshot.ChannelID]bot.ChannelOptions{general.ID: {MayMention: bot.MentionAsker}}}, "earshot earshot <@U1> @Bob Carol Bob somebody here everyone [@Alice](https://asked.example/x)"},
+		{"as another channel has it", bot.Options{Channels: map[earshot.ChannelID]bot.ChannelOptions{"C9": {MayMention: bot.MentionChannel}}}, "earshot earshot <@U1> @Bob Carol Bob somebody here everyone [@Alice](https://asked.example/x)"},
 	} {
 		in(t, func(o *bot.Options) {
 			o.Model = llmtest.New(llmtest.Say(said))
