@@ -3,6 +3,7 @@ package bot
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -39,7 +40,10 @@ func (t *turn) newLinkGuard(p prompt) *linkGuard {
 	for _, id := range append([]earshot.AuthorID{t.identity.ID}, t.identity.Aliases...) {
 		g.people.Add(id, false, t.identity.Name)
 	}
-	for _, n := range p.result.Next.Names {
+	if g.asker() != t.place.Anchor.Author.ID { // who may have said nothing yet
+		g.people.Add(g.asker(), true)
+	}
+	for _, n := range slices.Concat(p.result.Next.Names, p.input.Conversation.Names) {
 		g.names[n.ID] = n.Name
 		g.people.Add(n.ID, false, n.Name)
 	}
@@ -112,7 +116,7 @@ func (g *linkGuard) addAuthor(m earshot.Message, shown bool) {
 	if m.Deleted || a.ID == "" || a.Kind != earshot.Human || g.identity.Is(a.ID) {
 		return
 	}
-	may := a.ID == g.place.Anchor.Author.ID
+	may := a.ID == g.asker()
 	switch g.within {
 	case MentionChannel:
 		may = may || shown

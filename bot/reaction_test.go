@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/llm/llmtest"
 )
 
 // by makes an event one of an emoji that somebody gave to its message.
@@ -86,6 +87,26 @@ func TestThePromptSaysWhoAsksByAnEmoji(t *testing.T) {
 		text := parts[len(parts)-1].Text
 		if want := "[question, Sat 1 Jan 2000, Pacific/Auckland; Alice) asks you about this message by :eyes:]\n13:00 CI (bot): the build is red"; !strings.HasSuffix(text, want) {
 			t.Errorf("the prompt ends with\n%s\nwant\n%s", text, want)
+		}
+	})
+}
+
+// Who gives an emoji is the asker: the answer may mention them, and the question has
+// their clock, though a program wrote it.
+func TestWhoGivesTheEmojiIsTheAsker(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(llmtest.Say("<@U2> and <@U7>, it was the disk"))
+	in(t, func(o *bot.Options) { o.Model = model }, func(w *world) {
+		if err := w.store.PutAuthors(t.Context(), general.Platform, general.Workspace, earshot.Author{ID: bob.ID, Name: "Bob", Zone: "Pacific/Auckland"}); err != nil {
+			t.Fatal(err)
+		}
+		w.say(general, ci, "m1", "the build is red")
+		w.say(general, bob, "m1", "", by(string(bob.ID), "eyes"))
+		w.rest(time.Second)
+		same(t, "posts", w.board.all(), []string{"<@U2> and somebody, it was the disk"})
+		parts := model.Requests()[0].Messages[0].Parts
+		if got := parts[len(parts)-1].Text; !strings.Contains(got, "[question, Sat 1 Jan 2000, Pacific/Auckland; Bob asks you about this message by :eyes:]\n13:00 CI (bot): the build is red") {
+			t.Errorf("the question has another clock than Bob's:\n%s", got)
 		}
 	})
 }

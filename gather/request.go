@@ -41,7 +41,8 @@ type Request struct {
 	// UTC. A session goes on in the zone that it began in.
 	Zone, DefaultZone string
 
-	// AskedBy is who asks by giving the anchor an emoji; zero where its author asks.
+	// AskedBy is who asks by giving the anchor an emoji, and whose own zone counts; zero
+	// where its author asks.
 	AskedBy assemble.EmojiAsker
 	// AskerZone is the IANA name of the asker's zone, in which the question's own date
 	// and time are shown; "" means Zone where no State is given, else the asker's own,
