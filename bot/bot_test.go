@@ -176,7 +176,7 @@ func (p *slate) Apologize(_ context.Context, at bot.Place, text string) error {
 	defer p.mu.Unlock()
 	var e *bot.PostError
 	if !errors.As(p.deaf, &e) {
-		p.private = append(p.private, string(at.Anchor.Author.ID)+": "+text)
+		p.private = append(p.private, string(at.Asker().ID)+": "+text)
 	}
 	return p.deaf
 }

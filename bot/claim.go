@@ -49,6 +49,7 @@ func (b *Bot) newTurn(lease earshot.Lease, channel earshot.Channel, q pendingQue
 		place: placeOf(channel, lease.Conversation, q.anchor), called: b.isCalled(channel, q),
 		log: b.log.With(append(conversationAttrs(lease.Conversation), "turn", q.ID)...),
 	}}
+	t.place.By = q.by()
 	t.journal = &journal{claimedTurn: &t.claimedTurn}
 	t.outbox = &outbox{claimedTurn: &t.claimedTurn, journal: t.journal}
 	return t

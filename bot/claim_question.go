@@ -21,6 +21,20 @@ type pendingQuestion struct {
 	alone  bool // no other question is answered with it
 }
 
+// by returns who asks by an emoji; "" where the anchor itself asks.
+func (q pendingQuestion) by() earshot.AuthorID {
+	by, _ := q.AskedBy()
+	return by.ID
+}
+
+// said returns when it was asked.
+func (q pendingQuestion) said() earshot.Time {
+	if q.by() != "" {
+		return q.Opened
+	}
+	return q.anchor.Time
+}
+
 // questions returns a conversation's turns that are still to be answered, and
 // drops the others. Who asked too long ago is told when their turn is the first.
 func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earshot.QueuedTurn, newTurn func(pendingQuestion) *turn) ([]pendingQuestion, error) {
@@ -46,8 +60,7 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 		// however old its question is.
 		begun := turn.Hash != "" || slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Key[0] != kindAway })
 		q := pendingQuestion{QueuedTurn: turn, anchor: byID[turn.Anchor]}
-		_, byEmoji := turn.AskedBy()
-		q.alone = begun || byEmoji || q.anchor.Isolated()
+		q.alone = begun || q.by() != "" || q.anchor.Isolated()
 		why, stale := b.whyDrop(q, begun, posts)
 		if why == "" {
 			out = append(out, q)
@@ -70,10 +83,7 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 
 // whyDrop returns why a question is not answered, or "", and whether that is its age.
 func (b *Bot) whyDrop(q pendingQuestion, begun bool, posts []earshot.Post) (why string, stale bool) {
-	age := b.ago(q.anchor.Time)
-	if _, byEmoji := q.AskedBy(); byEmoji {
-		age = b.ago(q.Opened)
-	}
+	age := b.ago(q.said())
 	switch {
 	case q.anchor.ID == "":
 		return "anchor unknown", false

@@ -40,8 +40,8 @@ func (t *turn) newLinkGuard(p prompt) *linkGuard {
 	for _, id := range append([]earshot.AuthorID{t.identity.ID}, t.identity.Aliases...) {
 		g.people.Add(id, false, t.identity.Name)
 	}
-	if g.asker() != t.place.Anchor.Author.ID { // who may have said nothing yet
-		g.people.Add(g.asker(), true)
+	if by := t.place.By; by != "" { // who may have said nothing yet
+		g.people.Add(by, true)
 	}
 	for _, n := range slices.Concat(p.result.Next.Names, p.input.Conversation.Names) {
 		g.names[n.ID] = n.Name
@@ -116,7 +116,7 @@ func (g *linkGuard) addAuthor(m earshot.Message, shown bool) {
 	if m.Deleted || a.ID == "" || a.Kind != earshot.Human || g.identity.Is(a.ID) {
 		return
 	}
-	may := a.ID == g.asker()
+	may := a.ID == g.place.Asker().ID
 	switch g.within {
 	case MentionChannel:
 		may = may || shown

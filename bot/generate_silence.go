@@ -37,8 +37,7 @@ func allTools() []llm.Tool {
 // isCalled reports whether a question calls the agent: by its name, where nobody else
 // is, or by an emoji.
 func (b *Bot) isCalled(c earshot.Channel, q pendingQuestion) bool {
-	_, byEmoji := q.AskedBy()
-	return byEmoji || c.Kind == earshot.KindDM || b.identity.CalledIn(&q.anchor)
+	return q.by() != "" || c.Kind == earshot.KindDM || b.identity.CalledIn(&q.anchor)
 }
 
 // silence returns why the model leaves the question unanswered, and whether it does:

@@ -28,6 +28,16 @@ type Place struct {
 	// Thread is the root of the anchor's thread, "" for an anchor at the top level.
 	// Whether the answer then begins a thread is the platform's choice.
 	Thread earshot.MessageID
+	// By is who asks by an emoji at the anchor; "" where the anchor itself asks.
+	By earshot.AuthorID
+}
+
+// Asker returns who asks: who gave the anchor an emoji that asks, else its author.
+func (p Place) Asker() earshot.Author {
+	if p.By != "" {
+		return earshot.Author{ID: p.By, Kind: earshot.Human}
+	}
+	return p.Anchor.Author
 }
 
 // A Draft is a message to post.
@@ -125,7 +135,7 @@ type Limiter interface {
 // apology in either case. In the same way a person is told whose question was too old
 // when its turn came.
 type Apologizer interface {
-	// Apologize shows a text to the author of the place's anchor only. It is called
+	// Apologize shows a text to the place's asker only. It is called
 	// once for a turn: after a [*PostError], which says that the text was certainly
 	// not shown, the apology is posted for all to see; after every other error
 	// nothing more is posted.

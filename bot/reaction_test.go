@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/llm/llmtest"
 )
 
@@ -109,4 +110,26 @@ func TestWhoGivesTheEmojiIsTheAsker(t *testing.T) {
 			t.Errorf("the question has another clock than Bob's:\n%s", got)
 		}
 	})
+}
+
+// Who gives an emoji at somebody else's message is told that there is no answer, or that
+// the bot was away; who wrote the message has asked nothing.
+func TestWhoGivesTheEmojiIsToldThatThereIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ago  time.Duration // when the emoji was given
+		want string
+	}{
+		"no answer": {0, "U2: Sorry, I cannot answer this."},
+		"away":      {2 * time.Hour, "U2: " + away},
+	} {
+		model := llmtest.New(llmtest.Do(func(llm.Request) (llm.Response, error) { return llm.Response{Stop: llm.StopRefused}, nil }))
+		placing(t, func(o *bot.Options) { o.Model, o.Placeholder = model, "" }, func(w *world, p *slate) {
+			w.say(general, alice, "m1", "the disk is full")
+			w.rest(48 * time.Hour)
+			w.say(general, bob, "m1", "", by(string(bob.ID), "eyes"), func(e *bot.Event) { e.Received = earshot.TimeOf(time.Now().Add(-c.ago)) })
+			w.rest(time.Minute)
+			same(t, name, p.private, []string{c.want})
+		})
+	}
 }

@@ -30,8 +30,8 @@ const awayEvery = time.Hour
 // tellsAway reports whether the author of a question that is dropped as stale is told.
 // Who has asked again in the conversation is not: the later question is answered.
 func (b *Bot) tellsAway(q pendingQuestion, later []earshot.QueuedTurn, anchors map[earshot.MessageID]earshot.Message) bool {
-	who := q.anchor.Author
-	if b.opts.NoAwayNotice || b.opts.DryRun || b.awayNotice() == nil || who.Kind != earshot.Human || who.ID == "" || b.ago(q.anchor.Time) > AwayAge {
+	who := Place{Anchor: q.anchor, By: q.by()}.Asker()
+	if b.opts.NoAwayNotice || b.opts.DryRun || b.awayNotice() == nil || who.Kind != earshot.Human || who.ID == "" || b.ago(q.said()) > AwayAge {
 		return false
 	}
 	for _, l := range later {
@@ -128,7 +128,7 @@ func (o *outbox) reserveAway(ctx context.Context) (p earshot.Post, free bool, er
 
 // awayKey is the key of the notice to one person in an hour.
 func (o *outbox) awayKey(hour int64) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d", o.agent, o.place.Anchor.Author.ID, hour))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d", o.agent, o.place.Asker().ID, hour))
 	return string(kindAway) + base32.StdEncoding.EncodeToString(sum[:])[:24]
 }
 

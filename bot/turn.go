@@ -157,14 +157,6 @@ type claimedTurn struct {
 // scope is the channel of the turn.
 func (c *claimedTurn) scope() earshot.Scope { return c.lease.Conversation.Scope }
 
-// asker is who asks: who gave the question an emoji, else who wrote it.
-func (c *claimedTurn) asker() earshot.AuthorID {
-	if by, ok := c.queued.AskedBy(); ok {
-		return by.ID
-	}
-	return c.place.Anchor.Author.ID
-}
-
 // isIsolated reports whether the question is answered without context: the turn
 // reads no session and commits nothing.
 func (c *claimedTurn) isIsolated() bool { return c.place.Anchor.Isolated() }

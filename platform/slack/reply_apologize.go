@@ -14,10 +14,11 @@ import (
 // seen only where the thread has replies already (docs.slack.dev,
 // chat.postEphemeral), so what would begin a thread is said in the channel.
 func (p *Platform) Apologize(ctx context.Context, at bot.Place, text string) error {
-	if at.Anchor.Author.Kind != earshot.Human || at.Anchor.Author.ID == "" {
+	who := at.Asker()
+	if who.Kind != earshot.Human || who.ID == "" {
 		return &bot.PostError{Err: errors.New("the question is no person's")}
 	}
-	args := url.Values{"channel": {string(at.Channel.ID)}, "user": {string(at.Anchor.Author.ID)}}
+	args := url.Values{"channel": {string(at.Channel.ID)}, "user": {string(who.ID)}}
 	if at.Thread != "" {
 		args.Set("thread_ts", string(at.Thread))
 	}

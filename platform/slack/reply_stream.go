@@ -52,13 +52,13 @@ func (p *Platform) startStream(ctx context.Context, d bot.Draft, root earshot.Me
 	if x, ok := p.replies.reservation(d.Place); ok && x.method != slackapi.StopStream {
 		return m, false, nil // the rate of streams is used up
 	}
-	if p.o.Reply != ReplyStream || !d.Growing || root == "" || d.Anchor.Author.Kind != earshot.Human || !p.replies.allowed(what, p.o.Now()) {
+	if p.o.Reply != ReplyStream || !d.Growing || root == "" || d.Asker().Kind != earshot.Human || !p.replies.allowed(what, p.o.Now()) {
 		return m, false, nil
 	}
 	p.replies.notePlaceholder(d.Place, slackapi.StopStream)
 	raw, err := p.client.Try(ctx, slackapi.StartStream, url.Values{
 		"channel": {string(d.Channel.ID)}, "thread_ts": {string(root)},
-		"recipient_user_id": {string(d.Anchor.Author.ID)}, "recipient_team_id": {string(p.workspace)},
+		"recipient_user_id": {string(d.Asker().ID)}, "recipient_team_id": {string(p.workspace)},
 	})
 	var not *bot.PostError
 	if err = postError(err); errors.As(err, &not) {

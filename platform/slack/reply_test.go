@@ -519,6 +519,10 @@ func TestAnApologyIsSeenByThePersonOnly(t *testing.T) {
 	if err := x.Apologize(t.Context(), first, "sorry"); meaning(err) != never {
 		t.Errorf("to a bot: %v", err)
 	}
+	first.By = second.Anchor.Author.ID
+	if err := x.Apologize(t.Context(), first, "sorry"); err != nil || x.slack.Ephemerals()[2].User != x.mara {
+		t.Errorf("to who gave an emoji: %v, %+v", err, x.slack.Ephemerals())
+	}
 	x.slack.Inject(simulate.Fault{Kind: simulate.APIError, Error: "user_not_in_channel", On: "chat.postEphemeral", Times: 1}, simulate.Fault{Kind: simulate.LostResponse, On: "chat.postEphemeral"})
 	if err := x.Apologize(t.Context(), second, "sorry"); meaning(err) != never {
 		t.Errorf("to somebody who has left: %v", err)
