@@ -328,3 +328,15 @@ func TestWhoeverIsRenamedSaysSoWithTheNextMessage(t *testing.T) {
 	text, _ = s.ask()
 	holdsAll(t, text, "Alice: @earshot and me?\n+ goes by Bob (2) now")
 }
+
+// A platform lists reactions in another order once somebody takes one back and gives it
+// again, or where its history does not go by time.
+func TestTheOrderOfReactionsIsNoNews(t *testing.T) {
+	t.Parallel()
+	a := earshot.Message{ID: "1", Text: "x", Reactions: []earshot.Reaction{{Name: "eyes", Count: 1}, {Name: "tada", Count: 2}}}
+	b := a
+	b.Reactions = []earshot.Reaction{a.Reactions[1], a.Reactions[0]}
+	if assemble.Seen(&a, 0) != assemble.Seen(&b, 0) {
+		t.Errorf("%s and %s", assemble.Seen(&a, 0), assemble.Seen(&b, 0))
+	}
+}

@@ -50,7 +50,8 @@ func partsOf(m *earshot.Message) seenParts {
 	}
 	if len(m.Reactions) > 0 {
 		var list []any
-		for _, r := range m.Reactions {
+		// In which order a platform lists them is no news.
+		for _, r := range slices.SortedFunc(slices.Values(m.Reactions), func(a, b earshot.Reaction) int { return strings.Compare(a.Name, b.Name) }) {
 			list = append(list, r.Name, r.Count)
 			for _, who := range reactorsOf(m, r) {
 				list = append(list, who.ID)
