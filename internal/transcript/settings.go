@@ -31,7 +31,11 @@ func (r *reader) policy(x *scanner, _ entry) {
 	if err := strictjson.Unmarshal([]byte(l), &p, strictjson.RejectUnknownMembers(true)); err != nil {
 		x.fail("not a policy: %v", err)
 	}
-	r.in.Policy, _ = p.Read() // Turn checks it
+	read, errs := p.Read()
+	if len(errs) > 0 && (p.Base != "" || len(p.Limits) > 0) {
+		x.fail("not a policy: %v", errs[0])
+	}
+	r.in.Policy = read // Turn checks it
 }
 
 // budget reads the limits that differ from the default.

@@ -318,3 +318,15 @@ func TestAnErrorNamesTheLineAndTheRemedy(t *testing.T) {
 		})
 	}
 }
+
+// A policy that is a built-in one with other limits is none where there is no such base
+// or section: it would be another one silently.
+func TestAPolicyOverNoBaseIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []string{`{"base":"nosuch"}`, `{"base":"delta","limits":{"nosuch":{"messages":3}}}`, `{"limits":{"delta":{"messages":3}}}`} {
+		_, err := transcript.Parse([]byte("-- given --\npolicy " + policy + "\nchannel slack/T1/C1 #help\n09:10:00 m2 dave: hi\nanchor m2\n"))
+		if err == nil || !strings.Contains(err.Error(), "not a policy") {
+			t.Errorf("%s: %v", policy, err)
+		}
+	}
+}
