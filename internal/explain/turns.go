@@ -90,7 +90,8 @@ func (r *Reader) RecentTurns(ctx context.Context, p access.Principal, at earshot
 }
 
 // TurnOf returns the id of the turn that a message belongs to, as its question or as
-// a part of its reply; with no message, or [Newest], that of the channel's newest turn.
+// a part of its reply; with no message, or [Newest], that of the channel's newest turn
+// that was not refused.
 // It looks at the newest 500 turns.
 func (r *Reader) TurnOf(ctx context.Context, p access.Principal, at earshot.Scope, id earshot.MessageID) (earshot.TurnID, error) {
 	if !p.Sees(at) || p.Kind == access.Capability {
@@ -102,7 +103,7 @@ func (r *Reader) TurnOf(ctx context.Context, p access.Principal, at earshot.Scop
 		if err != nil {
 			return 0, err
 		}
-		if id == "" || id == Newest || q.Anchor == id {
+		if q.Anchor == id || (id == "" || id == Newest) && q.State != earshot.TurnRefused {
 			return q.ID, nil
 		}
 		if asked[q.Conversation] == nil {
