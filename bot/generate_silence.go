@@ -28,7 +28,7 @@ const (
 func allTools() []llm.Tool {
 	return append(tools.Tools(), llm.Tool{
 		Name: staySilent,
-		Description: "Say nothing. Nobody called you: you see this message because you took part here before. Call this alone, and write nothing, " +
+		Description: "Say nothing. Nobody called you: you see this message because you read along here. Call this alone, and write nothing, " +
 			"where people talk to each other, thank you, or need no answer of yours. Answering with " + noReply + " and nothing else means the same.",
 		Schema: llm.JSON(`{"type":"object","properties":{"reason":{"type":"string","description":"Why nothing is to be said, in a few words. People who run you read it, nobody else."}},"required":["reason"],"additionalProperties":false}`),
 	})
