@@ -82,6 +82,7 @@ func (o Options) withDefaults() Options {
 	if o.Budget == (assemble.Budget{}) {
 		o.Budget = assemble.DefaultBudget()
 	}
+	o.Instructions = o.withCitations()
 	a := &o.Answer
 	a.BotTurns, a.FormTurns = defaulted(a.BotTurns, 3), defaulted(a.FormTurns, 20)
 	a.BotWindow = defaulted(a.BotWindow, 10*time.Minute)

@@ -21,6 +21,7 @@ type linkGuard struct {
 	within MayMention
 	names  map[earshot.AuthorID]string // what the prompt calls people
 	chain  map[earshot.MessageID]bool  // the question, and what it replies to
+	cited  citations
 	// unread are messages whose addresses and authors count too. They are read from the
 	// store only for a reply that may contain a link or a mention.
 	unread []earshot.MessageID
@@ -47,6 +48,8 @@ func (t *turn) newLinkGuard(p prompt) *linkGuard {
 		g.names[n.ID] = n.Name
 		g.people.Add(n.ID, false, n.Name)
 	}
+	g.cited = t.newCitations(p.input, g.names)
+	g.cited.add(t.place.Anchor)
 	g.addAuthor(t.place.Anchor, false)
 	g.known.Allow(t.opts.Instructions)
 	shown := map[earshot.MessageID]bool{}
@@ -56,6 +59,9 @@ func (t *turn) newLinkGuard(p prompt) *linkGuard {
 	for _, m := range p.input.Messages {
 		if shown[m.ID] && !t.identity.Is(m.Author.ID) {
 			g.known.Allow(m.Text)
+		}
+		if shown[m.ID] {
+			g.cited.add(m)
 		}
 		g.addAuthor(m, shown[m.ID])
 	}
@@ -75,7 +81,7 @@ func (g *linkGuard) alsoIn(ids []earshot.MessageID) { g.unread = append(g.unread
 
 // guard returns a whole reply as it may be posted.
 func (g *linkGuard) guard(ctx context.Context, text string) (string, error) {
-	if len(g.unread) > 0 && (reply.MayLink(text) || g.within != MentionAsker && strings.Contains(text, "@")) {
+	if len(g.unread) > 0 && (reply.MayLink(text) || g.cited.in(text) || g.within != MentionAsker && strings.Contains(text, "@")) {
 		list, err := g.store.ByID(ctx, g.scope(), g.unread...)
 		if err != nil {
 			return "", err
@@ -84,16 +90,23 @@ func (g *linkGuard) guard(ctx context.Context, text string) (string, error) {
 			if !m.Deleted && !g.identity.Is(m.Author.ID) {
 				g.known.Allow(m.Text)
 			}
+			g.cited.add(m)
 			g.addAuthor(m, true)
 		}
 		g.unread = nil
 	}
-	return reply.Guard(text, g.known, g.people), nil
+	return g.draft(text), nil
+}
+
+// draft returns as much of a reply as there is, as it may be shown. What it says of
+// messages that the store was not asked for yet stays words.
+func (g *linkGuard) draft(text string) string {
+	return reply.Guard(g.cited.apply(text, g.known), g.known, g.people)
 }
 
 // growing returns what may be shown of a reply that is still being written.
 func (g *linkGuard) growing(text string) string {
-	return reply.Guard(reply.Finished(text), g.known, g.people)
+	return g.draft(reply.Finished(text))
 }
 
 // chainOf returns a question and the messages that it replies to, one by the other.

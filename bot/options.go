@@ -135,6 +135,9 @@ type Answer struct {
 	// PreviewWait is how long after it was said a question with a link waits for the
 	// link's preview. Default: 0, it does not wait.
 	PreviewWait time.Duration
+	// Cite lets the model cite messages that it was shown: its reply has their
+	// permalinks, where the platform is a [Linker].
+	Cite bool
 }
 
 // Limits bound a turn. Zero fields mean the defaults.

@@ -10,7 +10,7 @@ import (
 
 // A Platform posts messages. It is safe for concurrent use. A platform that can do
 // more implements further interfaces: [Finder], [Sizer], [Writer], [Updater],
-// [Limiter], [Remover], [Apologizer], [Reactor], [Historian].
+// [Limiter], [Remover], [Apologizer], [Reactor], [Linker], [Historian].
 type Platform interface {
 	// Post posts one message and returns it as the platform shows it: ID, Time,
 	// and Thread or ReplyTo; the bot fills in what else is empty. It posts at most
@@ -157,6 +157,14 @@ type Writer interface {
 	// Writing is called with the answer so far, "" when the model begins or begins
 	// again from the start, and with done once the answer is posted or given up.
 	Writing(ctx context.Context, p Place, text string, done bool)
+}
+
+// A Linker knows the addresses of messages. With it and [Answer].Cite a reply links to
+// what it cites.
+type Linker interface {
+	// Permalink returns the address of a message of a channel; "" where it is not
+	// known. It must not block.
+	Permalink(c earshot.Channel, m earshot.Message) string
 }
 
 // A Historian can read the platform's history, from before the bot listened.

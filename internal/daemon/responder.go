@@ -76,7 +76,7 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 		Store: s.store, Platform: p, Identity: who,
 		Model: s.responder.model, Count: s.responder.counter, FileTokens: s.responder.fileTokens, Fault: s.responder.fault,
 		Policy: limitForSlack(c, o.Policy), Budget: c.Budget.Assemble(), Instructions: c.Agent.Instructions, MaxTokens: c.Limits.MaxTokens,
-		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each, PreviewWait: previewWait(c),
+		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each, PreviewWait: previewWait(c), Cite: c.Answer.Cite,
 			BotTurns: c.Answer.BotTurns, BotWindow: time.Duration(c.Answer.BotMinutes) * time.Minute,
 			NoForms: !c.Answer.Forms, FormTurns: c.Answer.FormTurns, EditWindow: editWindow(c.Answer.EditMinutes)},
 		Limits: bot.Limits{

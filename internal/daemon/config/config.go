@@ -104,6 +104,7 @@ type Answer struct {
 	PreviewWait  float64  `yaml:"preview_wait" env:"EARSHOT_PREVIEW_WAIT" doc:"how long, in seconds after it was said, a question with a link waits for the link's preview, which Slack and Discord send a moment later; 0 does not wait."`
 	PostMinutes  int      `yaml:"post_minutes" env:"EARSHOT_POST_MINUTES" doc:"how long, in minutes, a finished answer waits for a platform that accepts no posts; after that the turn has failed."`
 	MayMention   string   `yaml:"may_mention" env:"EARSHOT_MAY_MENTION" doc:"whom an answer may mention, by @ and a name: asker, thread (and who wrote in the thread, or what the question replies to) or channel (and who wrote what the model was shown). Everybody else is a name there; bots, groups and everybody at once are never mentioned."`
+	Cite         bool     `yaml:"cite" env:"EARSHOT_ANSWER_CITE" doc:"let the model cite messages that it was shown: the answer links to them, on Slack and Discord."`
 	Parallel     int      `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at the same time. Those that wait for the platform are not counted; there may be three times as many of them."`
 }
 
