@@ -81,6 +81,7 @@ var layout = architecture{
 		{0, "search/internal/when", "the times that a question names"},
 		{0, "internal/zones", "the rules of time zones, the machine not asked"},
 		{0, "internal/notices", "what the bot says where it has no answer"},
+		{0, "internal/emoji", "the emoji that the bot gives"},
 		{0, "internal/pause", "waiting, until a context ends"},
 		{0, "platform/internal/tolerant", "JSON in which a malformed field costs itself"},
 		{0, "platform/internal/voice", "what recordings are called"},

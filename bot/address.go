@@ -51,7 +51,7 @@ func (b *Bot) address(ctx context.Context, e *Event) (*earshot.ConversationID, s
 	if e.Refused != "" {
 		return &id, string(e.Refused), nil
 	}
-	return &id, v.Why, nil
+	return &id, v.Why, rules.LetGo(ctx, id, &m)
 }
 
 // addressReaction decides about an emoji that somebody gave to a message and that asks.

@@ -15,6 +15,8 @@ import (
 type answer struct {
 	text string
 	why  string              // nothing is said, for this reason; "" otherwise
+	gave *reaction           // the emoji that is given in place of words
+	left bool                // the agent listens no more in the thread
 	sent []llm.Message       // the messages of the last request, without the session's
 	read []earshot.MessageID // messages in tools' results, which the model has read
 }
@@ -71,10 +73,7 @@ func (x *modelExchange) run(ctx context.Context) (answer, error) {
 func (x *modelExchange) prepare(ctx context.Context) error {
 	o := &llm.Options{MaxTokens: x.opts.MaxTokens}
 	if x.tools = x.newTools(); x.tools != nil {
-		o.Tools = allTools()
-		if x.called {
-			o.Tools = x.tools.Tools()
-		}
+		o.Tools = x.offeredTools()
 	}
 	if err := x.attachFiles(ctx, o); err != nil {
 		return err
@@ -139,8 +138,12 @@ func (x *modelExchange) keep(ctx context.Context, a llm.Response) (err error) {
 // reply makes the reply of the model's last words.
 func (x *modelExchange) reply(ctx context.Context) (answer, error) {
 	sent := x.request.Messages[min(llm.SessionLength(x.prompt.result), len(x.request.Messages)):]
+	left := x.left && x.mayStop() || x.asksToLeave()
+	if gave, ok, err := x.reaction(ctx); err != nil || ok {
+		return answer{text: noReply, why: reacted + ":" + gave.name + ":", gave: &gave, left: left, sent: sent, read: x.read}, err
+	}
 	if why, ok := x.silence(); ok {
-		return answer{text: noReply, why: why, sent: sent, read: x.read}, nil
+		return answer{text: noReply, why: why, left: left, sent: sent, read: x.read}, nil
 	}
 	text, stop := x.text(), x.last.Stop
 	if isNoReply(text) {
@@ -162,7 +165,7 @@ func (x *modelExchange) reply(ctx context.Context) (answer, error) {
 		return answer{}, giveUp("the model said nothing that can be seen", sayFailed)
 	}
 	x.report.Text = text
-	return answer{text: text, sent: sent, read: x.read}, nil
+	return answer{text: text, left: left, sent: sent, read: x.read}, nil
 }
 
 // errorOutcome returns what an error of the exchange means for the turn.

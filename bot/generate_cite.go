@@ -31,9 +31,9 @@ func (o *Options) withCitations() string {
 	return strings.TrimLeft(o.Instructions+"\n\n"+howToCite, "\n")
 }
 
-// A citations is what a reply may cite. The zero value cites nothing.
+// A citations is what the model was shown, by which names it reads.
 type citations struct {
-	linker  Linker // nil: nothing is cited
+	linker  Linker // nil: a reply cites nothing
 	channel earshot.Channel
 	shown   map[earshot.MessageID]earshot.Message
 	zones   []*time.Location // of the times that the model reads; the first is the asker's
@@ -43,8 +43,8 @@ type citations struct {
 
 func (t *turn) newCitations(in assemble.Input, names map[earshot.AuthorID]string) citations {
 	linker, _ := t.platform.(Linker)
-	if !t.opts.Answer.Cite || linker == nil {
-		return citations{}
+	if !t.opts.Answer.Cite {
+		linker = nil
 	}
 	c := citations{linker: linker, channel: t.place.Channel, shown: map[earshot.MessageID]earshot.Message{}, today: t.place.Anchor.Time, names: names}
 	for _, name := range []string{cmp.Or(in.AskerZone, in.Zone), in.Zone} {
@@ -58,7 +58,7 @@ func (t *turn) newCitations(in assemble.Input, names map[earshot.AuthorID]string
 
 // add adds a message that the model was shown.
 func (c *citations) add(m earshot.Message) {
-	if c.linker != nil && !m.Deleted {
+	if !m.Deleted {
 		c.shown[m.ID] = m
 	}
 }

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -31,6 +32,7 @@ type requestDialog struct {
 	last    *llm.Response // what the model said last, unless tools have answered it
 	rounds  int           // of tools
 	beside  []string      // texts that the model wrote beside calls
+	left    bool          // the model has called stopListening
 }
 
 func (t *turn) newExchange(p prompt, placeholder *earshot.Post) *modelExchange {
@@ -46,6 +48,9 @@ func (t *turn) newExchange(p prompt, placeholder *earshot.Post) *modelExchange {
 func (x *modelExchange) advance(ctx context.Context) (done bool, err error) {
 	if x.last == nil {
 		return false, nil
+	}
+	if _, ok, err := x.reaction(ctx); err != nil || ok {
+		return ok, err
 	}
 	if _, ok := x.silence(); ok {
 		return true, nil
@@ -69,6 +74,7 @@ func (d *requestDialog) text() string {
 // addResponse notes a response of the model.
 func (d *requestDialog) addResponse(a llm.Response) {
 	d.last = &a
+	d.left = d.left || slices.ContainsFunc(a.Calls(), func(c llm.Call) bool { return c.Name == stopListening })
 	if s := a.Text(); s != "" && len(a.Calls()) > 0 {
 		d.beside = append(d.beside, s)
 	}

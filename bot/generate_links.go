@@ -81,21 +81,41 @@ func (g *linkGuard) alsoIn(ids []earshot.MessageID) { g.unread = append(g.unread
 
 // guard returns a whole reply as it may be posted.
 func (g *linkGuard) guard(ctx context.Context, text string) (string, error) {
-	if len(g.unread) > 0 && (reply.MayLink(text) || g.cited.in(text) || g.within != MentionAsker && strings.Contains(text, "@")) {
-		list, err := g.store.ByID(ctx, g.scope(), g.unread...)
-		if err != nil {
+	if reply.MayLink(text) || g.cited.in(text) || g.within != MentionAsker && strings.Contains(text, "@") {
+		if err := g.readUnread(ctx); err != nil {
 			return "", err
 		}
-		for _, m := range list {
-			if !m.Deleted && !g.identity.Is(m.Author.ID) {
-				g.known.Allow(m.Text)
-			}
-			g.cited.add(m)
-			g.addAuthor(m, true)
-		}
-		g.unread = nil
 	}
 	return g.draft(text), nil
+}
+
+// readUnread reads the messages that are not read yet.
+func (g *linkGuard) readUnread(ctx context.Context) error {
+	if len(g.unread) == 0 {
+		return nil
+	}
+	list, err := g.store.ByID(ctx, g.scope(), g.unread...)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		if !m.Deleted && !g.identity.Is(m.Author.ID) {
+			g.known.Allow(m.Text)
+		}
+		g.cited.add(m)
+		g.addAuthor(m, true)
+	}
+	g.unread = nil
+	return nil
+}
+
+// find returns the message that a model means by a citation, where it was shown that.
+func (g *linkGuard) find(ctx context.Context, what string) (earshot.Message, bool, error) {
+	if err := g.readUnread(ctx); err != nil {
+		return earshot.Message{}, false, err
+	}
+	m, ok := g.cited.find(strings.Trim(what, "[] "))
+	return m, ok, nil
 }
 
 // draft returns as much of a reply as there is, as it may be shown. What it says of

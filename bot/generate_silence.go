@@ -23,15 +23,32 @@ const (
 	maxReason = 300
 )
 
-// allTools returns every tool that a turn may offer: those of the channel, then
-// staySilent, which is offered where nobody called the agent.
-func allTools() []llm.Tool {
-	return append(tools.Tools(), llm.Tool{
+// allTools returns every tool that a turn may offer: those of the channel, then the
+// bot's own.
+func allTools() []llm.Tool { return append(tools.Tools(), silentTool(), reactTool(), stopTool()) }
+
+// offeredTools returns those of the turn.
+func (x *modelExchange) offeredTools() []llm.Tool {
+	list := x.tools.Tools()
+	if !x.called {
+		list = append(list, silentTool())
+	}
+	if x.mayReact() {
+		list = append(list, reactTool())
+	}
+	if x.mayStop() {
+		list = append(list, stopTool())
+	}
+	return list
+}
+
+func silentTool() llm.Tool {
+	return llm.Tool{
 		Name: staySilent,
 		Description: "Say nothing. Nobody called you: you see this message because you read along here. Call this alone, and write nothing, " +
 			"where people talk to each other, thank you, or need no answer of yours. Answering with " + noReply + " and nothing else means the same.",
 		Schema: llm.JSON(`{"type":"object","properties":{"reason":{"type":"string","description":"Why nothing is to be said, in a few words. People who run you read it, nobody else."}},"required":["reason"],"additionalProperties":false}`),
-	})
+	}
 }
 
 // isCalled reports whether a question calls the agent: by its name, where nobody else

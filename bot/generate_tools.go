@@ -66,9 +66,12 @@ func (x *modelExchange) runTool(ctx context.Context, c llm.Call, n int) (_ toolR
 	ctx, end := x.traceTool(ctx, c)
 	defer end(&err)
 	a := tools.Answer{JSON: `{"error":"too many calls at once"}`, Failed: true}
-	if x.tools == nil {
+	switch own, is := x.ownTool(c); {
+	case x.tools == nil:
 		a.JSON = `{"error":"there is no such tool"}`
-	} else if n < maxCalls {
+	case is:
+		a = own
+	case n < maxCalls:
 		var err error
 		if a, err = x.tools.Call(ctx, c.Name, c.Args); err != nil {
 			return toolResult{}, err

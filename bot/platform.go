@@ -142,8 +142,9 @@ type Apologizer interface {
 	Apologize(ctx context.Context, p Place, text string) error
 }
 
-// A Reactor can put an emoji at a message. It tells a person whose question was too
-// old when its turn came, where the platform is no [Apologizer].
+// A Reactor can put an emoji at a message. With it the model may give an emoji in place of
+// words where nobody called it. It also tells a person whose question was too old when its
+// turn came, where the platform is no [Apologizer].
 type Reactor interface {
 	// React puts an emoji, a character of Unicode, at the place's anchor. What is
 	// there already is no error. A [*PostError] says that it was certainly not put

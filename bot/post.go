@@ -29,12 +29,18 @@ const postTime = 30 * time.Second // of one call of the platform
 // post brings the reply onto the platform, split by the platform's limit, and
 // returns the messages that it became. The first part takes the placeholder's
 // place where there is one; the others go through the outbox.
-func (t *turn) post(ctx context.Context, a answer) (_ []earshot.MessageID, err error) {
+// Where an emoji is given instead, and the platform refuses it, the answer's why says so.
+func (t *turn) post(ctx context.Context, a *answer) (_ []earshot.MessageID, err error) {
 	if t.opts.DryRun {
 		return nil, nil
 	}
 	ctx, end := t.trace(ctx, PartPost)
 	defer end(&err)
+	if a.gave != nil {
+		if a.why, err = t.outbox.give(ctx, *a.gave, a.why); err != nil {
+			return nil, err
+		}
+	}
 	if a.why != "" {
 		return nil, t.outbox.takeAway(ctx)
 	}

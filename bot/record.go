@@ -42,6 +42,7 @@ type Outcome struct {
 	//   - silence: there is nothing in it to answer
 	//   - known: [Event].Known says so
 	//   - other-named: a reply in an owned thread that mentions somebody else
+	//   - among-people: a reply in an owned thread where people talk to each other
 	//   - an [earshot.Refusal], where it names the agent
 	Why string
 }

@@ -116,7 +116,7 @@ func (t *turn) try(soft, hard context.Context, how attemptOptions) error {
 	if err != nil {
 		return err
 	}
-	replies, err := t.post(hard, a)
+	replies, err := t.post(hard, &a)
 	if err != nil {
 		return err
 	}

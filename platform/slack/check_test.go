@@ -53,7 +53,7 @@ func TestCheckSaysWhatIsMissingAndPostsNowhereElse(t *testing.T) {
 		{
 			name: "scopes are missing", sockets: true, channel: "C",
 			set: func(s *simulate.Slack, _ *slack.Options) {
-				s.Grant("app_mentions:read", "channels:read", "chat:write", "reactions:read", "im:history", "mpim:history", "groups:history", "groups:read", "files:read", "usergroups:read", "assistant:write")
+				s.Grant("app_mentions:read", "channels:read", "chat:write", "reactions:read", "reactions:write", "im:history", "mpim:history", "groups:history", "groups:read", "files:read", "usergroups:read", "assistant:write")
 			},
 			want: map[string]check.State{"scope channels:history": check.Bad, "scope users:read": check.Poor, "history": check.Poor, "channel": check.Good},
 			says: "people have ids in place of names",

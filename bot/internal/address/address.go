@@ -36,6 +36,7 @@ const (
 	Deletion     = "deletion"
 	Silence      = "silence"
 	OtherNamed   = "other-named"
+	AmongPeople  = "among-people"
 	Known        = "known"
 	Unheard      = "unheard"
 )
@@ -186,8 +187,14 @@ func (r Rules) byOwner(ctx context.Context, c earshot.Channel, m *earshot.Messag
 			return OtherNamed, false, nil
 		}
 	}
-	answer, err = r.owns(ctx, id)
-	return Owned, answer, err
+	if answer, err = r.owns(ctx, id); err != nil || !answer {
+		return Owned, answer, err
+	}
+	talk, err := r.talkAmongThemselves(ctx, id, m)
+	if talk {
+		return AmongPeople, false, err
+	}
+	return Owned, true, err
 }
 
 // OnlyMention reports whether m contains nothing but a mention of the agent, the

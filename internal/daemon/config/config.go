@@ -89,7 +89,7 @@ type Context struct {
 // An Answer sets what is answered besides mentions and direct messages.
 type Answer struct {
 	AutoAnswer   bool     `yaml:"auto_answer" env:"EARSHOT_AUTO_ANSWER" doc:"answer every message that begins a thread, mentioned or not."`
-	OwnedThreads bool     `yaml:"owned_threads" env:"EARSHOT_OWNED_THREADS" doc:"answer replies without a mention in threads in which the bot has answered within the last 24 hours; there the model may stay silent."`
+	OwnedThreads bool     `yaml:"owned_threads" env:"EARSHOT_OWNED_THREADS" doc:"answer replies without a mention in threads in which the bot has answered within the last 24 hours, until somebody says stop listening; there the model may stay silent, or give an emoji in place of words."`
 	Bots         bool     `yaml:"bots" env:"EARSHOT_ANSWER_BOTS" doc:"answer other bots that mention it too, a limited number of times."`
 	BotTurns     int      `yaml:"bot_turns" env:"EARSHOT_BOT_TURNS" doc:"how many turns other bots may have within answer.bot_minutes in one conversation, and one bot in one channel."`
 	BotMinutes   int      `yaml:"bot_minutes" env:"EARSHOT_BOT_MINUTES" doc:"over how many minutes answer.bot_turns and answer.form_turns count."`

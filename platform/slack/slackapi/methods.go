@@ -52,6 +52,7 @@ var tiers = map[string]rateTier{
 	"bots.info":          tier3,
 	Update:               updates,
 	Delete:               tier3,
+	"reactions.add":      tier3,
 	"users.info":         tier4,
 	"files.info":         tier4,
 	"chat.postEphemeral": tier4,
