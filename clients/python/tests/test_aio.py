@@ -10,6 +10,7 @@ import earshot
 
 try:
     from earshot.aio import Earshot
+    from earshot.aio._part import Part, Question
     from earshot.aio._transport import Transport
 except ImportError:
     raise unittest.SkipTest("NOT TESTED: httpx is not installed") from None
@@ -17,6 +18,22 @@ except ImportError:
 from .test_story import said
 from .test_tools import Scripted, chosen
 from .test_transport import PROBLEM, Script, ok
+
+
+class AsyncBackfillTest(unittest.IsolatedAsyncioTestCase):
+    async def test_two_that_ask_at_once_read_it_together(self):
+        part, read, go = Part(Earshot("http://127.0.0.1:1", "k")), [], asyncio.Event()
+
+        async def backfill(question, thread, seconds):
+            read.append(thread)
+            await go.wait()
+
+        part._backfill = backfill
+        asking = [asyncio.create_task(part._backfilled(Question("T1", "C1", str(n)), None, 0.0)) for n in range(3)]
+        await asyncio.sleep(0)
+        go.set()
+        self.assertEqual(await asyncio.gather(*asking), [True, True, True])
+        self.assertEqual(read, [None])
 
 
 class AsyncTransportTest(unittest.IsolatedAsyncioTestCase):

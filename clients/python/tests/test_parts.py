@@ -1,5 +1,6 @@
 """What the parts for platforms refuse, and how fast they call; .ci/clients plays whole bots."""
 
+import threading
 import time
 import unittest
 from types import SimpleNamespace
@@ -66,6 +67,43 @@ class BackfillTest(unittest.TestCase):
         self.assertTrue(part._backfilled(question, "root", before))  # its context may be older
         self.assertFalse(part._backfilled(question, "root", time.monotonic() + 1))  # its context is newer
         self.assertEqual(read, ["root", None])
+
+    def test_two_that_ask_at_once_read_it_together(self):
+        part, read = _part.Part(Earshot("http://127.0.0.1:1", "k")), []
+        begun, go, answers = threading.Event(), threading.Event(), []
+
+        def backfill(question, thread, seconds):
+            read.append(thread)
+            begun.set()
+            go.wait(10)
+
+        part._backfill = backfill
+
+        def answer():
+            answers.append(part._backfilled(_part.Question("T1", "C1", "1"), None, time.monotonic()))
+
+        asking = [threading.Thread(target=answer) for _ in range(2)]
+        asking[0].start()
+        begun.wait(10)
+        asking[1].start()
+        asking[1].join(0.2)
+        self.assertTrue(asking[1].is_alive(), "the second does not wait")
+        go.set()
+        for one in asking:
+            one.join(10)
+        self.assertEqual((read, answers), ([None], [True, True]))
+
+    def test_one_that_fails_holds_up_nobody(self):
+        part, told = _part.Part(Earshot("http://127.0.0.1:1", "k")), []
+        part._on_error = told.append
+
+        def backfill(question, thread, seconds):
+            raise Refused("1")
+
+        part._backfill = backfill
+        self.assertTrue(part._backfilled(_part.Question("T1", "C1", "1"), None, time.monotonic()))
+        self.assertEqual(len(told), 1)
+        self.assertEqual(part._reading, {})
 
 
 class TimeTest(unittest.TestCase):

@@ -48,6 +48,7 @@ class Part:
         self._since = 0  # when it began to listen, in microseconds
         self._busy: Dict[Question, Event] = {}  # questions under way, and whether they are claimed
         self._read: Dict[Any, float] = {}  # until when history was read, by place
+        self._reading: Dict[Any, Event] = {}  # places whose history is being read, and whether that has ended
         self._listening: Set[Any] = set()  # channels that are listened to
         self._met: Set[str] = set()  # channels and people whose names are told
         self._calls: Dict[str, Deque[float]] = {}  # when a method was called within the last minute
@@ -173,20 +174,31 @@ class Part:
 
     async def _backfilled(self, question: Question, thread: Optional[str], began: float) -> bool:
         """Reads what is missing around a question, for a moment before the answer and then in the background,
-        unless that was tried a short time ago. What was read since an answer began may be newer than its
-        context, which is made anew then."""
+        unless that was tried a short time ago; questions of one place that ask at once read it together. What
+        was read since an answer began may be newer than its context, which is made anew then."""
         now, place = time.monotonic(), (question.workspace, question.channel, thread)
-        self._read = {at: when for at, when in self._read.items() if when > now - AGAIN}
-        if place in self._read:
-            return self._read[place] >= began
+        for at, when in list(self._read.items()):
+            if when <= now - AGAIN:
+                self._read.pop(at, None)
+        ended = Event()
+        reading = self._reading.setdefault(place, ended)
+        if reading is not ended:
+            await reading.wait()
+            return True
         try:
-            for part in [thread, None] if thread else [None]:
-                left = max(0.0, now + self._patience - time.monotonic())
-                await self._backfill(question, part, left)
-        except Exception as error:
-            await self._failed(error)  # the prompt says what is missing
-        self._read[place] = time.monotonic()
-        return True
+            if place in self._read:
+                return self._read[place] >= began
+            try:
+                for part in [thread, None] if thread else [None]:
+                    left = max(0.0, now + self._patience - time.monotonic())
+                    await self._backfill(question, part, left)
+            except Exception as error:
+                await self._failed(error)  # the prompt says what is missing
+            self._read[place] = time.monotonic()
+            return True
+        finally:
+            self._reading.pop(place, None)
+            ended.set()
 
     async def _backfill(self, question: Question, thread: Optional[str], seconds: float) -> None:
         """Reads what is missing of a thread, or of a channel, by Earshot.backfill."""
