@@ -127,14 +127,15 @@ func (o *outbox) give(ctx context.Context, r reaction, why string) (string, erro
 		}
 		var e *PostError
 		if refused := errors.As(err, &e); !refused || e.Retry > 0 {
-			var retry = o.limits.Backoff
+			retry := o.limits.Backoff
 			if refused {
 				retry = e.Retry
 			}
 			waited := o.pause(ctx, err, retry)
 			if waited == nil {
 				continue
-			} else if !isKind(waited, gaveUp) {
+			}
+			if !isKind(waited, gaveUp) {
 				return why, waited
 			}
 		}

@@ -16,9 +16,13 @@ func TestAPermalinkIsSlacksOwn(t *testing.T) {
 	x := newSpeaker(t, nil)
 	root := x.asked(t, x.general, "", "anyone?")
 	for _, at := range []earshot.Message{root.Anchor, x.asked(t, x.general, string(root.Anchor.ID), "still?").Anchor} {
-		response, err := http.PostForm(x.slack.URL()+"/api/chat.getPermalink", url.Values{
-			"token": {x.slack.App().BotToken}, "channel": {x.general}, "message_ts": {string(at.ID)},
-		})
+		args := url.Values{"channel": {x.general}, "message_ts": {string(at.ID)}}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, x.slack.URL()+"/api/chat.getPermalink?"+args.Encode(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer "+x.slack.App().BotToken)
+		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,3 +75,26 @@ func TestOnlyMention(t *testing.T) {
 		t.Error("a mention with a file is a question")
 	}
 }
+
+func TestWhatAsksTheAgentToStop(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"stop listening":                     true,
+		"<@U0BOT>: Stop listening here!":     true,
+		"Earshot, please stop listening.":    true,
+		"stop listening to this thread now":  true,
+		"stop listening to her":              false,
+		"why did you stop listening?":        false,
+		"stop":                               false,
+		"":                                   false,
+		"don't stop listening":               false,
+		"`stop listening` makes it go away.": false,
+	} {
+		for kind, may := range map[earshot.AuthorKind]bool{earshot.Human: true, earshot.Bot: false} {
+			m := &earshot.Message{Text: text, Author: earshot.Author{ID: "U1", Kind: kind}}
+			if got := address.AsksToStop(self, m); got != (want && may) {
+				t.Errorf("%q of a %s: %v", text, kind, got)
+			}
+		}
+	}
+}

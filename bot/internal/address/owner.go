@@ -36,8 +36,12 @@ func NobodysMetadata() map[string]*string { return map[string]*string{metaOwner:
 // stop is what people say, and nothing else, so that the agent listens no more.
 var stop = regexp.MustCompile(`^(?:please )?stop listening(?: here| to us| to this(?: thread)?)?(?: now)?(?: please)?$`)
 
-// AsksToStop reports whether a message, addressed to the agent, asks it to listen no more.
+// AsksToStop reports whether a person's message, addressed to the agent, asks it to listen
+// no more.
 func AsksToStop(self earshot.Identity, m *earshot.Message) bool {
+	if m.Author.Kind != earshot.Human {
+		return false
+	}
 	words := strings.FieldsFunc(strings.ToLower(self.WithoutMentions(m.Text)), func(r rune) bool { return !unicode.IsLetter(r) })
 	if len(words) > 0 && words[0] == strings.ToLower(strings.TrimPrefix(self.Name, "@")) {
 		words = words[1:]
@@ -47,7 +51,7 @@ func AsksToStop(self earshot.Identity, m *earshot.Message) bool {
 
 // LetGo makes a conversation nobody's where a message that is answered asks for that.
 func (r Rules) LetGo(ctx context.Context, id earshot.ConversationID, m *earshot.Message) error {
-	if !r.OwnedThreads || m.Author.Kind != earshot.Human || !AsksToStop(r.Self, m) {
+	if !r.OwnedThreads || !AsksToStop(r.Self, m) {
 		return nil
 	}
 	owned, err := r.owns(ctx, id)
