@@ -7,8 +7,8 @@ import (
 
 var (
 	citation = regexp.MustCompile(`[ \t]*\[cite:([^\[\]\n]{0,300})\]`)
-	// unfinished is a citation that is still being written.
-	unfinished = regexp.MustCompile(`[ \t]*\[(?:c|ci|cit|cite|cite:[^\[\]\n]{0,300})?$`)
+	// unfinishedCitation is a citation that is still being written.
+	unfinishedCitation = regexp.MustCompile(`[ \t]*\[(?:c|ci|cit|cite|cite:[^\[\]\n]{0,300})?$`)
 )
 
 // Cite writes what links returns in place of each citation of a text, [cite: WHAT], and
@@ -39,7 +39,7 @@ func Cite(text string, link func(what string) string) string {
 		at = x[1]
 	}
 	rest := text[at:]
-	if x := unfinished.FindStringIndex(rest); x != nil && !inRanges(code, len(text)-1) {
+	if x := unfinishedCitation.FindStringIndex(rest); x != nil && !inRanges(code, len(text)-1) {
 		rest = rest[:x[0]]
 	}
 	return b.String() + rest

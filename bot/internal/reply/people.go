@@ -200,12 +200,12 @@ func (p *People) write(text string, marked []earshot.AuthorID, mention bool) str
 	return text
 }
 
-var unfinished = regexp.MustCompile(`<(?:[@!#][^<>\n]{0,80})?$`)
+var unfinishedMention = regexp.MustCompile(`<(?:[@!#][^<>\n]{0,80})?$`)
 
 // Finished returns a text that is still being written without the mention at its end of
 // which a part is missing: nobody should see an id, and the rest makes another text of it.
 func Finished(text string) string {
-	if at := unfinished.FindStringIndex(text); at != nil {
+	if at := unfinishedMention.FindStringIndex(text); at != nil {
 		return text[:at[0]]
 	}
 	return text
