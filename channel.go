@@ -19,6 +19,7 @@ type Channel struct {
 	Kind      ChannelKind
 	Topic     string
 	Purpose   string
+	Shared    bool // with other organisations; false when unknown
 	AsOf      Time // when the platform told it, by its clock; 0 when unknown. It is not read back: see [Messages.PutChannel]
 }
 

@@ -21,6 +21,15 @@ const (
 	System AuthorKind = "system" // joins, renames, the platform's own notes
 )
 
+// A Standing says how far a person belongs to the workspace in which they speak.
+type Standing string
+
+// The standings. Who is one of its members, or of whom it is not known, has none.
+const (
+	External Standing = "external" // of another organisation, with which the channel is shared
+	Guest    Standing = "guest"    // let into some channels only
+)
+
 // An Author is who said something, as the platform described them with the
 // message. Zone comes from the platform's profiles; messages do not carry it. Nor do
 // they carry AsOf, which says that this is a whole profile.
@@ -30,6 +39,8 @@ type Author struct {
 	FullName string // tells apart authors with the same Name; "" when unknown
 	Kind     AuthorKind
 	Zone     string // IANA name of the person's time zone; "" when unknown
+	Standing Standing
+	Team     string // the organisation of a person who is External; "" when unknown
 	AsOf     Time   // when the person's profile was changed to this, by the platform's clock; 0 when unknown
 }
 

@@ -118,7 +118,7 @@ type Messages interface {
 	// different times the later stands, and at the same time the greater. News from
 	// before the channel was erased is ignored. Without an AsOf nothing says which is
 	// newer: the last to arrive stands, until something is told later than what was
-	// told before it.
+	// told before it. That a channel is shared holds until it is put without an AsOf.
 	PutChannel(ctx context.Context, c Channel) error
 	// Channel returns what is known of one channel, or ErrNotFound.
 	Channel(ctx context.Context, s Scope) (Channel, error)
@@ -128,8 +128,8 @@ type Messages interface {
 	FindChannels(ctx context.Context, q ChannelQuery) ([]ChannelInfo, error)
 	// PutAuthors stores names, kinds and zones of a workspace's authors. An author with
 	// an AsOf is a whole profile: the later one stands, and at the same time the
-	// greater. Without one the last to arrive stands, and an empty FullName or Zone
-	// leaves the stored value as it is.
+	// greater. Without one the last to arrive stands, and an empty FullName, Zone
+	// or Standing leaves the stored value as it is.
 	PutAuthors(ctx context.Context, p Platform, w WorkspaceID, authors ...Author) error
 	// Authors lists a workspace's authors by id: those named, or all when none is
 	// named.

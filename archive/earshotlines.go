@@ -159,7 +159,7 @@ func (x *lineImport) put(ctx context.Context, kind string, line []byte) error {
 		var l channelLine
 		c := earshot.Channel{}
 		if json.Unmarshal(line, &l) == nil {
-			c = earshot.Channel{Platform: l.Platform, Workspace: l.Workspace, ID: l.ID, Name: l.Name, Kind: l.Kind, Topic: l.Topic, Purpose: l.Purpose}
+			c = earshot.Channel{Platform: l.Platform, Workspace: l.Workspace, ID: l.ID, Name: l.Name, Kind: l.Kind, Topic: l.Topic, Purpose: l.Purpose, Shared: l.Shared}
 		}
 		if !isUsableChannel(c.Scope()) {
 			x.skip("no usable channel")

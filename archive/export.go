@@ -125,7 +125,7 @@ func (x *exportRun) run(ctx context.Context) error {
 	for i, c := range channels {
 		err := x.enc.Encode(channelLine{
 			Type: "channel", scopeOf: scopeOf{c.Platform, c.Workspace},
-			ID: c.ID, Name: c.Name, Kind: c.Kind, Topic: c.Topic, Purpose: c.Purpose,
+			ID: c.ID, Name: c.Name, Kind: c.Kind, Topic: c.Topic, Purpose: c.Purpose, Shared: c.Shared,
 		})
 		if err != nil {
 			return err

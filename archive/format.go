@@ -52,6 +52,7 @@ type channelLine struct {
 	Kind    earshot.ChannelKind `json:"kind"`
 	Topic   string              `json:"topic,omitempty"`
 	Purpose string              `json:"purpose,omitempty"`
+	Shared  bool                `json:"shared,omitempty"`
 }
 
 type authorLine struct {
@@ -66,14 +67,16 @@ type authorOf struct {
 	FullName string             `json:"full_name,omitempty"`
 	Kind     earshot.AuthorKind `json:"kind"`
 	Zone     string             `json:"zone,omitempty"`
+	Standing earshot.Standing   `json:"standing,omitempty"`
+	Team     string             `json:"team,omitempty"`
 }
 
 func authorOfAuthor(a earshot.Author) authorOf {
-	return authorOf{a.ID, a.Name, a.FullName, a.Kind, a.Zone}
+	return authorOf{a.ID, a.Name, a.FullName, a.Kind, a.Zone, a.Standing, a.Team}
 }
 
 func (a authorOf) author() earshot.Author {
-	return earshot.Author{ID: a.ID, Name: a.Name, FullName: a.FullName, Kind: a.Kind, Zone: a.Zone}
+	return earshot.Author{ID: a.ID, Name: a.Name, FullName: a.FullName, Kind: a.Kind, Zone: a.Zone, Standing: a.Standing, Team: a.Team}
 }
 
 // A sharedOf is what a message quotes.

@@ -106,6 +106,7 @@ func (t *turn) questionLog() (text string, lead int) {
 		above += "\n"
 	}
 	t.anchor.entry = t.entry(t.anchor, 0)
+	t.named = map[earshot.AuthorID]bool{}
 	text, _ = t.logText(&l, nil)
 	header := t.questionLogHeader() + "\n" + above
 	return header + text, len(header)

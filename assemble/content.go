@@ -9,11 +9,13 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// A label is what stands before a message's colon, and what that costs.
+// A label is what stands before a message's colon, and what that costs at most: where
+// the log form has named somebody in a block, it leaves out the mark of a standing.
 type label struct {
-	kind earshot.AuthorKind
-	text string
-	cost int
+	kind   earshot.AuthorKind
+	text   string
+	marked string // with the mark
+	cost   int
 }
 
 // labelOf returns an author's label, made once for each.
@@ -25,14 +27,15 @@ func (t *turn) labelOf(a earshot.Author) *label {
 		if t.isLog() && t.in.Identity.Is(a.ID) {
 			text += " (you)"
 		}
-		l = &label{a.Kind, text, t.in.Counter.Count(text + ": ")}
+		marked := text + t.names.standing(a).mark()
+		l = &label{a.Kind, text, marked, t.in.Counter.Count(marked + ": ")}
 		t.labels[key] = l
 	}
 	return l
 }
 
 // label returns what stands before m's colon.
-func (t *turn) label(m *msg) string { return t.writtenOf(m).label.text }
+func (t *turn) label(m *msg) string { return t.writtenOf(m).label.marked }
 
 // writtenOf returns what is written of m: its label and its body. In the log form the
 // body is the text alone; quotes and files have lines of their own there.

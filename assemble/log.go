@@ -32,6 +32,7 @@ func (t *turn) writeLog(w *prompt, name SectionName, header string, gaps []strin
 	for _, g := range gaps {
 		w.add(earshot.User, name, nextLine, g, t.tok(g)+1)
 	}
+	t.named = map[earshot.AuthorID]bool{}
 	var above *logLine
 	for i := range lines {
 		l := &lines[i]

@@ -286,7 +286,13 @@ func (t *turn) head(b []byte, m *msg) []byte {
 		when = t.asked
 	}
 	b = append(when.clock(b, m.Time), ' ')
-	b = append(b, t.label(m)...)
+	l := t.writtenOf(m).label
+	if key := authorKey(m.Author); l.text == l.marked || t.named[key] {
+		b = append(b, l.text...)
+	} else {
+		b = append(b, l.marked...)
+		t.named[key] = true
+	}
 	if m.Edited != 0 {
 		b = append(b, " (edited)"...)
 	}

@@ -93,7 +93,10 @@ func isBracket(r rune) int {
 
 // marks are what Earshot puts behind a name to describe the author or the
 // message, without brackets.
-var marks = []string{"you", "bot", "agent", "edited"}
+var marks = []string{"you", "bot", "agent", "edited", "guest", "external"}
+
+// lastMarks are those that an organisation's name may stand before.
+var lastMarks = []string{"external", "guest"}
 
 // withoutMarks removes from a name every bracket that would be read as one of
 // the marks.
@@ -127,6 +130,12 @@ func isMark(bracketed string) bool {
 	_, width := utf8.DecodeRuneInString(bracketed)
 	_, closing := utf8.DecodeLastRuneInString(bracketed)
 	inner := strings.TrimSpace(bracketed[width : len(bracketed)-closing])
+	if words := strings.Fields(inner); len(words) > 1 {
+		one, two := lookForms(words[len(words)-1])
+		if slices.Contains(lastMarks, one) || slices.Contains(lastMarks, two) {
+			return true
+		}
+	}
 	one, two := lookForms(inner)
 	return inner == "" || slices.ContainsFunc(marks, func(m string) bool { a, b := lookForms(m); return a == one || b == two || a == two || b == one })
 }

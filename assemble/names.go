@@ -22,12 +22,15 @@ type uniqueNames struct {
 	byID     map[earshot.AuthorID]string // of all authors but the agent
 	inUse    map[earshot.AuthorID]bool   // whose name the session uses
 	renamed  map[earshot.AuthorID]string // of those, who goes by another name now
+
+	standings map[earshot.AuthorID]knownStanding // of those who are no members
 }
 
 // An authorName is an author whose name is being chosen.
 type authorName struct {
 	id         earshot.AuthorID
 	base, full string
+	standing   knownStanding
 	twin       bool // another name looks the same as base, or base is reserved
 }
 
@@ -38,7 +41,7 @@ type authorName struct {
 // a number too.
 func newNames(self earshot.Identity, bots string, msgs []*msg, session []earshot.SessionName) *uniqueNames {
 	n := &uniqueNames{self: self, selfName: cleanName(self.Name), botWord: " (" + bots + ")",
-		byID: map[earshot.AuthorID]string{}, inUse: map[earshot.AuthorID]bool{}, renamed: map[earshot.AuthorID]string{}}
+		byID: map[earshot.AuthorID]string{}, standings: map[earshot.AuthorID]knownStanding{}, inUse: map[earshot.AuthorID]bool{}, renamed: map[earshot.AuthorID]string{}}
 	if n.selfName == "" {
 		n.selfName = firstOf(cleanName(string(self.ID)), "agent")
 	}
@@ -56,6 +59,9 @@ func newNames(self earshot.Identity, bots string, msgs []*msg, session []earshot
 	shorts, fulls := newLooks(memo), newLooks(memo)
 	for i := range authors {
 		shorts.add(authors[i].base)
+		if s := authors[i].standing; s.is != "" {
+			n.standings[authors[i].id] = s
+		}
 	}
 	for i := range authors {
 		a := &authors[i]
@@ -103,7 +109,7 @@ func (n *uniqueNames) authors(msgs []*msg) []authorName {
 			list = append(list, authorName{id: id})
 		}
 		if a := &list[i]; a.base == "" {
-			a.base, a.full = m.Author.Name, m.Author.FullName
+			a.base, a.full, a.standing = m.Author.Name, m.Author.FullName, standingOf(m.Author)
 		}
 		if m.Author.ID != "" && list[i].base != "" {
 			done = id
@@ -152,6 +158,51 @@ func (n *uniqueNames) label(a earshot.Author) string {
 		return name + n.botWord
 	}
 	return name
+}
+
+// A knownStanding is how far an author belongs here, and if that is elsewhere, the
+// organisation's name as prompts show it.
+type knownStanding struct {
+	is   earshot.Standing
+	team string
+}
+
+// standingOf reads an author's standing. An organisation's name, which people choose, has
+// no bracket in it.
+func standingOf(a earshot.Author) (s knownStanding) {
+	switch a.Standing {
+	case earshot.Guest:
+		s.is = a.Standing
+	case earshot.External:
+		s.is = a.Standing
+		s.team = cleanName(strings.Map(func(r rune) rune {
+			if isBracket(r) != 0 {
+				return ' '
+			}
+			return r
+		}, cleanName(a.Team)))
+	}
+	return s
+}
+
+// mark is what stands behind a label, "" for a member.
+func (s knownStanding) mark() string {
+	switch {
+	case s.is == "":
+		return ""
+	case s.team != "":
+		return " (" + s.team + ", " + string(s.is) + ")"
+	}
+	return " (" + string(s.is) + ")"
+}
+
+// standing returns an author's standing, as the newest of their messages that has a name
+// tells it. Other programs are marked as what they are.
+func (n *uniqueNames) standing(a earshot.Author) knownStanding {
+	if a.Kind == earshot.Bot {
+		return knownStanding{}
+	}
+	return n.standings[authorKey(a)]
 }
 
 // mentionedName returns the name of a mentioned user: of the agent, of an author, or

@@ -238,6 +238,11 @@ func (p *promptParser) typed(section string, e entry) {
 		if a.IsBot && a.UserID != "U0BOT" && a.UserID != "B0BOT" {
 			name += " (bot)"
 		}
+		if a.Team != "" {
+			name += " (" + a.Team + ", " + a.Standing + ")"
+		} else if a.Standing != "" {
+			name += " (" + a.Standing + ")"
+		}
 		p.found = append(p.found, utterance{Section: section, Speaker: name, Text: unescape(text)})
 	}
 	if section == "snapshot JSON" {

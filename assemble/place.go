@@ -34,6 +34,9 @@ const (
 	maxTopic       = 250
 )
 
+// sharedPlace says that a channel is shared.
+const sharedPlace = ", shared with other organisations"
+
 // placeText says where the model is, in the policy's form.
 func (t *turn) placeText() string {
 	if t.isLog() {
@@ -51,6 +54,9 @@ func (t *turn) placeLine() string {
 	}
 	if p := oneLine(string(c.Platform), maxName); p != "" {
 		kind = p + " " + kind
+	}
+	if c.Shared {
+		kind += sharedPlace
 	}
 	name := escapeTags(strings.TrimPrefix(oneLine(c.Name, maxChannelName), "#"))
 	switch {
@@ -92,6 +98,9 @@ func (t *turn) placeLog() string {
 		kind = platform + " " + kind
 	}
 	s := article(kind) + " " + kind
+	if c.Shared {
+		s += sharedPlace
+	}
 	if t.in.Identity.ID != "" {
 		s += ". You are " + t.names.selfName + " here."
 	}

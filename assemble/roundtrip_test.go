@@ -211,6 +211,8 @@ func isNameOf(name string, a earshot.Author) bool {
 type cast struct {
 	labels map[earshot.AuthorID]string
 	bot    string
+
+	onceABlock bool // marks of standings stand where somebody is named first in a block
 }
 
 func fold(s string) string {
@@ -231,6 +233,13 @@ func (c *cast) check(label string, a earshot.Author) error {
 	} else if a.Kind != earshot.Bot && marked {
 		return fmt.Errorf("%+v goes by a bot's label %q", a, label)
 	}
+	standing := standingMark.FindString(name)
+	switch name = name[:len(name)-len(standing)]; {
+	case standingMark.MatchString(name) || standing != "" && (a.Standing == "" || a.Kind == earshot.Bot || !strings.HasSuffix(standing, string(a.Standing)+")")):
+		return fmt.Errorf("%+v goes by %q, which has a mark that is not theirs", a, label)
+	case standing == "" && a.Standing != "" && a.Kind != earshot.Bot && !c.onceABlock:
+		return fmt.Errorf("%+v goes by %q, without a mark", a, label)
+	}
 	name = unescape(name)
 	if !isNameOf(name, a) {
 		return fmt.Errorf("%+v goes by %q, want what can be seen of it and perhaps a number", a, label)
@@ -247,9 +256,12 @@ func (c *cast) check(label string, a earshot.Author) error {
 	return nil
 }
 
+// standingMark is the mark of who is no member, as Earshot writes it.
+var standingMark = regexp.MustCompile(`(?i) \((?:[^,()]+, )?(?:external|guest)\)$`)
+
 // newCast returns the cast of a new epoch, which has nobody.
 func newCast(p assemble.Policy) *cast {
-	return &cast{labels: map[earshot.AuthorID]string{}, bot: " (" + p.Bots + ")"}
+	return &cast{labels: map[earshot.AuthorID]string{}, bot: " (" + p.Bots + ")", onceABlock: p.Frame == assemble.Log}
 }
 
 // compare returns how the prompt differs from what should be found.

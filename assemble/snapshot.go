@@ -126,7 +126,7 @@ func (t *turn) anchorJSONCost() int {
 // channelSnapshot is the anchor among the neighbours that are kept.
 func (t *turn) channelSnapshot(b *block) ChannelSnapshot {
 	s := ChannelSnapshot{SchemaVersion: SchemaVersion, Anchor: t.anchorJSON(), Adjacent: []Neighbour{},
-		Channel: ChannelRef{oneLine(string(t.in.Channel.ID), maxChannelName), t.renderStored(oneLine(t.in.Channel.Name, maxChannelName)), oneLine(string(t.in.Channel.Platform), maxName)}}
+		Channel: ChannelRef{oneLine(string(t.in.Channel.ID), maxChannelName), t.renderStored(oneLine(t.in.Channel.Name, maxChannelName)), oneLine(string(t.in.Channel.Platform), maxName), t.in.Channel.Shared}}
 	for _, m := range b.kept {
 		s.Adjacent = append(s.Adjacent, t.neighbour(b, m))
 	}

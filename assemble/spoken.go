@@ -10,10 +10,13 @@ import (
 // A SpokenMessage is a message as prompts write it: its author's name is unique, and
 // nothing in it is invisible.
 type SpokenMessage struct {
-	Name  string   // of the author, on one line
-	Bot   bool     // the author is another bot
-	Text  string   // with mentions as people read them
-	Files []string // names
+	Name string // of the author, on one line
+	Bot  bool   // the author is another bot
+
+	Standing earshot.Standing // the author's
+	Team     string           // the organisation of who is external
+	Text     string           // with mentions as people read them
+	Files    []string         // names
 }
 
 // Speak writes messages as prompts do, in the order given, for tools that answer
@@ -33,6 +36,7 @@ func Speak(self earshot.Identity, names []earshot.SessionName, known, messages [
 	for i, m := range messages {
 		out[i] = SpokenMessage{
 			Name: n.name(m.Author), Bot: m.Author.Kind == earshot.Bot && !self.Is(m.Author.ID),
+			Standing: n.standing(m.Author).is, Team: n.standing(m.Author).team,
 			Text: strings.TrimSpace(escapeTags(n.resolveMentions(clean(m.Text)))),
 		}
 		for _, f := range m.Files {

@@ -53,7 +53,7 @@ func Transcribe(in Input, limit int) ([]WrittenMessage, error) {
 		e := t.entry(m, limit)
 		out = append(out, WrittenMessage{
 			ID: m.ID, Date: t.when.local(m.Time).Format("Mon 2 Jan 2006"), Clock: string(t.when.clock(nil, m.Time)),
-			Speaker: t.names.label(m.Author), Text: e.text, Plus: strings.TrimPrefix(e.plus, "\n"), Edited: m.Edited != 0,
+			Speaker: t.names.label(m.Author) + t.names.standing(m.Author).mark(), Text: e.text, Plus: strings.TrimPrefix(e.plus, "\n"), Edited: m.Edited != 0,
 		})
 	}
 	return out, nil

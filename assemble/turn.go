@@ -58,6 +58,7 @@ type passState struct {
 
 	// Of the log form.
 	askersLast   *msg                         // the asker's last message before the question
+	named        map[earshot.AuthorID]bool    // of those with a mark: who was named in the block that is being written
 	newestOf     map[earshot.AuthorID]*msg    // of each author whose name has changed: the newest message
 	replies      map[earshot.MessageID]int    // how many replies of each thread are loaded
 	repliesShown map[earshot.MessageID]int    // how many of them the prompt and the session show

@@ -31,6 +31,7 @@ type ChannelRef struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
 	Platform string `json:"platform"`
+	Shared   bool   `json:"shared,omitempty"` // with other organisations
 }
 
 // An AuthorRef names an author.
@@ -38,6 +39,8 @@ type AuthorRef struct {
 	UserID      string `json:"user_id"`
 	DisplayName string `json:"display_name"`
 	IsBot       bool   `json:"is_bot"`
+	Standing    string `json:"standing,omitempty"` // external or guest
+	Team        string `json:"team,omitempty"`     // the organisation of who is external
 }
 
 // A MediaRef names a file; ByteLength is 0 when unknown.
@@ -134,7 +137,10 @@ func compactJSON(v any) string {
 
 // authorRef is an author as typed JSON.
 func (t *turn) authorRef(a earshot.Author) AuthorRef {
-	return AuthorRef{UserID: oneLine(string(a.ID), maxFileName), DisplayName: t.names.name(a), IsBot: a.Kind == earshot.Bot}
+	ref := AuthorRef{UserID: oneLine(string(a.ID), maxFileName), DisplayName: t.names.name(a), IsBot: a.Kind == earshot.Bot}
+	s := t.names.standing(a)
+	ref.Standing, ref.Team = string(s.is), s.team
+	return ref
 }
 
 // mediaRefs are files as typed JSON, an empty list for none.

@@ -98,7 +98,8 @@ func (s *Set) describe(list, others []earshot.Message) ([]messageJSON, []string)
 	for i, m := range list {
 		out[i] = messageJSON{
 			MessageID: cleanLine(string(m.ID), maxIDLength), TS: s.ts(m.Time), Edited: m.Edited != 0, Media: []assemble.MediaRef{}, whole: written[i].Text,
-			Author: assemble.AuthorRef{UserID: cleanLine(string(m.Author.ID), maxLine), DisplayName: written[i].Name, IsBot: m.Author.Kind == earshot.Bot},
+			Author: assemble.AuthorRef{UserID: cleanLine(string(m.Author.ID), maxLine), DisplayName: written[i].Name, IsBot: m.Author.Kind == earshot.Bot,
+				Standing: string(written[i].Standing), Team: written[i].Team},
 		}
 		if m.ReplyTo != m.ID {
 			out[i].ReplyTo = cleanLine(string(m.ReplyTo), maxIDLength)

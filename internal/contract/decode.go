@@ -134,7 +134,7 @@ func (r *reader) channel(w *Channel) earshot.Channel {
 	c := requireValue(r, "channel", w)
 	out := earshot.Channel{
 		Platform: earshot.Platform(optional(c.Platform)), Workspace: earshot.WorkspaceID(optional(c.Workspace)), ID: earshot.ChannelID(optional(c.ID)),
-		Name: optional(c.Name), Kind: earshot.ChannelKind(optional(c.Kind)), Topic: optional(c.Topic), Purpose: optional(c.Purpose),
+		Name: optional(c.Name), Kind: earshot.ChannelKind(optional(c.Kind)), Topic: optional(c.Topic), Purpose: optional(c.Purpose), Shared: optional(c.Shared),
 	}
 	switch out.Kind {
 	case "":

@@ -11,8 +11,9 @@ func (r *reader) message(at string, w *Message) earshot.Message {
 	a := requireValue(r, at+".author", w.Author)
 	m := earshot.Message{
 		ID: earshot.MessageID(r.id(at+".id", w.ID)), Time: r.time(at+".time", ptr(requireValue(r, at+".time", w.Time))),
-		Author: earshot.Author{ID: earshot.AuthorID(optional(a.ID)), Name: optional(a.Name), FullName: optional(a.FullName), Kind: earshot.AuthorKind(optional(a.Kind))},
-		Text:   requireValue(r, at+".text", w.Text), Thread: earshot.MessageID(optional(w.Thread)), ReplyTo: earshot.MessageID(optional(w.ReplyTo)),
+		Author: earshot.Author{ID: earshot.AuthorID(optional(a.ID)), Name: optional(a.Name), FullName: optional(a.FullName), Kind: earshot.AuthorKind(optional(a.Kind)),
+			Standing: earshot.Standing(optional(a.Standing)), Team: optional(a.Team)},
+		Text: requireValue(r, at+".text", w.Text), Thread: earshot.MessageID(optional(w.Thread)), ReplyTo: earshot.MessageID(optional(w.ReplyTo)),
 		Edited: r.timeOrEmpty(at+".edited", w.Edited), Deleted: optional(w.Deleted), Seq: optional(w.Seq),
 		Mentions: ids[earshot.AuthorID](w.Mentions), Tokens: r.count(at+".tokens", w.Tokens),
 	}
@@ -22,6 +23,11 @@ func (r *reader) message(at string, w *Message) earshot.Message {
 	case earshot.Human, earshot.Bot, earshot.System:
 	default:
 		r.fail(at+".author.kind", "unknown kind %q; use human, bot or system", m.Author.Kind)
+	}
+	switch m.Author.Standing {
+	case "", earshot.External, earshot.Guest:
+	default:
+		r.fail(at+".author.standing", "unknown standing %q; use external or guest", m.Author.Standing)
 	}
 	for i, x := range w.Reactions {
 		p := at + ".reactions[" + strconv.Itoa(i) + "]"

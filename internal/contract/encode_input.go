@@ -61,7 +61,7 @@ func EncodeInput(in assemble.Input) ([]byte, error) {
 func messageWire(m *earshot.Message) *Message {
 	w := &Message{
 		ID: ptr(string(m.ID)), Time: ptr(timeText(m.Time)), Text: &m.Text,
-		Author: &Author{some(string(m.Author.ID)), some(m.Author.Name), some(m.Author.FullName), some(string(m.Author.Kind))},
+		Author: &Author{some(string(m.Author.ID)), some(m.Author.Name), some(m.Author.FullName), some(string(m.Author.Kind)), some(string(m.Author.Standing)), some(m.Author.Team)},
 		Thread: some(string(m.Thread)), ReplyTo: some(string(m.ReplyTo)), Edited: some(m.Edited.String()),
 		Deleted: some(m.Deleted), Seq: some(m.Seq), Mentions: strs(m.Mentions), Tokens: some(m.Tokens),
 	}

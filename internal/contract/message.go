@@ -26,7 +26,7 @@ func (w *Channel) Read() (earshot.Channel, error) {
 
 // ChannelOf returns the JSON form of a channel.
 func ChannelOf(c earshot.Channel) *Channel {
-	return &Channel{some(string(c.Platform)), some(string(c.Workspace)), some(string(c.ID)), some(c.Name), some(string(c.Kind)), some(c.Topic), some(c.Purpose)}
+	return &Channel{some(string(c.Platform)), some(string(c.Workspace)), some(string(c.ID)), some(c.Name), some(string(c.Kind)), some(c.Topic), some(c.Purpose), some(c.Shared)}
 }
 
 // Read returns the budget; what w does not say has the default, and a nil w is

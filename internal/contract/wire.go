@@ -41,12 +41,15 @@ type (
 		Kind      *string `json:"kind,omitzero"`
 		Topic     *string `json:"topic,omitzero"`
 		Purpose   *string `json:"purpose,omitzero"`
+		Shared    *bool   `json:"shared,omitzero"` // with other organisations
 	}
 	Author struct {
 		ID       *string `json:"id,omitzero"`
 		Name     *string `json:"name,omitzero"`
 		FullName *string `json:"full_name,omitzero"`
 		Kind     *string `json:"kind,omitzero"`
+		Standing *string `json:"standing,omitzero"` // external or guest
+		Team     *string `json:"team,omitzero"`     // the organisation of who is external
 	}
 	Message struct {
 		ID        *string     `json:"id"`

@@ -56,6 +56,8 @@ func (r *reader) author(x *scanner, _ entry) {
 		"full_name": func() { a.FullName = x.readWord("a name") },
 		"kind":      func() { a.Kind = earshot.AuthorKind(x.readWord("a kind")) },
 		"zone":      func() { a.Zone = x.wordWith("a zone", "/") },
+		"standing":  func() { a.Standing = earshot.Standing(x.readWord("a standing")) },
+		"team":      func() { a.Team = x.readWord("a name") },
 	})
 	r.authors[handle] = a
 }
@@ -121,6 +123,12 @@ func (f *formatter) authors(in *assemble.Input, self string) {
 		}
 		if a.Zone != "" {
 			f.b.WriteString(" zone=" + wordWith(a.Zone, "/"))
+		}
+		if a.Standing != "" {
+			f.b.WriteString(" standing=" + quoteWord(string(a.Standing)))
+		}
+		if a.Team != "" {
+			f.b.WriteString(" team=" + quoteWord(a.Team))
 		}
 		f.b.WriteByte('\n')
 	}

@@ -264,7 +264,7 @@ var idClasses = map[reflect.Type]int{
 
 // fieldRules are the fields whose text is more than text.
 var fieldRules = map[string]func(r *redactor, s string) string{
-	"Author.Name": name, "Author.FullName": name, "Identity.Name": name, "Named.Name": name, "Shared.Author": name,
+	"Author.Name": name, "Author.FullName": name, "Author.Team": name, "Identity.Name": name, "Named.Name": name, "Shared.Author": name,
 	"Author.Zone": (*redactor).zone, "Input.Zone": (*redactor).zone, "Input.AskerZone": (*redactor).zone,
 	"Channel.Name":     func(r *redactor, s string) string { return r.label(places, s) },
 	"Shared.Place":     (*redactor).place,
@@ -315,7 +315,7 @@ func policyNames() []string {
 // nothing of a chat: kinds, roles, states, forms, tools, and the parts of a search's
 // score.
 var vocabulary = strings.Fields(`human bot agent author system forward link app channel dm group known missing stale
-	user assistant tool text json brackets preamble tags plain log off auto
+	user assistant tool external guest text json brackets preamble tags plain log off auto
 	channel_context channel_messages conversation_search
 	words near time number recency phrase exact activity talk meaning id`)
 

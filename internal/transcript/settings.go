@@ -83,6 +83,8 @@ func (r *reader) channel(x *scanner, _ entry) {
 			c.Name = x.readWord("a channel's name")
 		case x.accept("kind="):
 			c.Kind = earshot.ChannelKind(x.readWord("a kind"))
+		case x.accept("shared"):
+			c.Shared = true
 		case x.accept("dm"):
 			c.Kind = earshot.KindDM
 		case x.accept("group"):
@@ -166,6 +168,9 @@ func (f *formatter) channel(c earshot.Channel) {
 		f.b.WriteString(" " + string(c.Kind))
 	default:
 		f.b.WriteString(" kind=" + quoteWord(string(c.Kind)))
+	}
+	if c.Shared {
+		f.b.WriteString(" shared")
 	}
 	f.b.WriteByte('\n')
 	f.text("topic", c.Topic)

@@ -164,6 +164,10 @@ var channelCases = []testCase{
 		want.FullName, want.Name = "Alice Huber", "Alice"
 		put(earshot.Author{ID: "U1", Name: "x", FullName: "Alice Huber"}, earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human})
 		stored("after two entries in one call, the second of which tells no full name")
+		want.Standing, want.Team = earshot.External, "ACME"
+		put(want)
+		put(earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human})
+		stored("of another organisation, and a message that does not tell so")
 		put(earshot.Author{ID: "U\x002", Name: "N", FullName: "a\x00b", Zone: "\xff"})
 		got, err := s.Authors(s.Context(), earshot.Slack, "T1", "U\x002")
 		s.check(err)

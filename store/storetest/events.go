@@ -157,13 +157,14 @@ var histories = []history{
 	{"the channel's name, kind, topic and purpose", []event{
 		channelEvent(1, earshot.Channel{Name: "first", Kind: earshot.KindChannel}), channelEvent(2, earshot.Channel{Topic: "old"}), channelEvent(3, earshot.Channel{Name: "second", Purpose: "why"}),
 		channelEvent(4, earshot.Channel{Kind: earshot.KindGroup}), channelEvent(5, earshot.Channel{Name: "a tie"}), channelEvent(5, earshot.Channel{Name: "third"}), channelEvent(6, earshot.Channel{Topic: "new"}),
-	}, []string{`third, a group: new, why`}},
+		channelEvent(3, earshot.Channel{Shared: true}),
+	}, []string{`third, a shared group: new, why`}},
 	{"profiles", []event{
 		profileEvent(1, earshot.Author{ID: "U1", Name: "Al", FullName: "Alice Maier", Kind: earshot.Human, Zone: "Europe/Berlin"}),
 		profileEvent(2, earshot.Author{ID: "U1", Name: "Alice", FullName: "Alice Maier", Kind: earshot.Human, Zone: "Asia/Tokyo"}),
-		profileEvent(3, earshot.Author{ID: "U1", Name: "Alice Huber", Kind: earshot.Human, Zone: "Asia/Tokyo"}),
+		profileEvent(3, earshot.Author{ID: "U1", Name: "Alice Huber", Kind: earshot.Human, Zone: "Asia/Tokyo", Standing: earshot.Guest}),
 		profileEvent(1, earshot.Author{ID: "B1", Name: "CI", Kind: earshot.Bot}), profileEvent(1, earshot.Author{ID: "B1", Name: "Build", Kind: earshot.Bot}),
-	}, []string{`author B1 CI`, `author U1 Alice Huber Asia/Tokyo`}},
+	}, []string{`author B1 CI`, `author U1 Alice Huber Asia/Tokyo guest`}},
 	{"a person is erased", []event{
 		revisionAt(1, ofBea(plainMessage(1, "hers"))), revisionAt(2, withText(ofBea(plainMessage(1, "hers")), 2, "edited")), revisionAt(3, ofBea(reply(3, "m1", "hers"))), revisionAt(4, quotingBea(plainMessage(4, "mine"))),
 		revisionAt(5, withFiles(quotingBea(plainMessage(5, "mine")), "F1")), profileEvent(6, earshot.Author{ID: "U2", Name: "Bea", FullName: "Bea Meier"}), erasureEvent(earshot.ErasureOf{User: "U2"}),
@@ -188,14 +189,18 @@ func describeState(st earshot.Store, s earshot.Scope) (string, error) {
 		return "", err
 	}
 	if c.Kind != "" {
-		lines = append(lines, fmt.Sprintf("%s, a %s: %s, %s", c.Name, c.Kind, c.Topic, c.Purpose))
+		kind := string(c.Kind)
+		if c.Shared {
+			kind = "shared " + kind
+		}
+		lines = append(lines, fmt.Sprintf("%s, a %s: %s, %s", c.Name, kind, c.Topic, c.Purpose))
 	}
 	authors, err := st.Authors(background, s.Platform, s.Workspace)
 	if err != nil {
 		return "", err
 	}
 	for _, a := range authors {
-		lines = append(lines, strings.Join(slices.DeleteFunc([]string{"author", string(a.ID), a.Name, a.FullName, a.Zone}, func(s string) bool { return s == "" }), " "))
+		lines = append(lines, strings.Join(slices.DeleteFunc([]string{"author", string(a.ID), a.Name, a.FullName, a.Zone, string(a.Standing), a.Team}, func(s string) bool { return s == "" }), " "))
 	}
 	known, err := st.Since(background, s, 0, 0)
 	if err != nil {

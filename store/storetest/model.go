@@ -63,6 +63,8 @@ func drawCopy(t *rapid.T) earshot.Message {
 		m.AsOf.Files = timeAt(rapid.IntRange(1, 3).Draw(t, "as of"))
 	}
 	m.Author.FullName = rapid.SampledFrom([]string{"", "Alice M", "Alice N"}).Draw(t, "full name")
+	m.Author.Standing = rapid.SampledFrom([]earshot.Standing{"", earshot.External, earshot.Guest}).Draw(t, "standing")
+	m.Author.Team = rapid.SampledFrom([]string{"", "ACME"}).Draw(t, "team")
 	if count := rapid.IntRange(0, 3).Draw(t, "told"); count > 0 {
 		m.Replies = &earshot.Activity{Count: count, Last: timeAt(rapid.IntRange(20, 22).Draw(t, "last"))}
 	}
@@ -97,6 +99,7 @@ func expectedState(copies []earshot.Message) map[earshot.MessageID][]earshot.Mes
 		case m.Text == list[i].Text:
 			o := &list[i]
 			o.Author.Name, o.Author.FullName = max(o.Author.Name, m.Author.Name), max(o.Author.FullName, m.Author.FullName)
+			o.Author.Standing, o.Author.Team = max(o.Author.Standing, m.Author.Standing), max(o.Author.Team, m.Author.Team)
 			o.Thread, o.ReplyTo = max(o.Thread, m.Thread), max(o.ReplyTo, m.ReplyTo)
 			keepLatest(&o.Mentions, &o.AsOf.Mentions, m.Mentions, m.AsOf.Mentions)
 			keepLatest(&o.Shared, &o.AsOf.Shared, m.Shared, m.AsOf.Shared)

@@ -168,6 +168,7 @@ func PutChannel(stored earshot.Channel, told ChannelTimes, in earshot.Channel, b
 	setIfNewer(&stored.Kind, in.Kind, &told.Kind, at)
 	setIfNewer(&stored.Topic, in.Topic, &told.Topic, at)
 	setIfNewer(&stored.Purpose, in.Purpose, &told.Purpose, at)
+	stored.Shared = stored.Shared || in.Shared
 	return stored, told
 }
 
@@ -210,6 +211,11 @@ func PutChannelSQL(c earshot.Channel, arg func(any) string) string {
 		if set = append(set, f.column+` = `+to); c.AsOf != 0 {
 			set = append(set, fmt.Sprintf(`%[1]s_as_of = CASE WHEN %[1]s_as_of > %[2]s THEN %[1]s_as_of ELSE %[3]s END`, f.column, arg(int64(c.AsOf)), arg(int64(c.AsOf))))
 		}
+	}
+	if c.Shared {
+		set = append(set, `shared = `+arg(1))
+	} else if c.AsOf == 0 {
+		set = append(set, `shared = `+arg(0))
 	}
 	if len(set) == 0 {
 		return ""

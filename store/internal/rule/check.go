@@ -70,7 +70,7 @@ func CheckChannel(c earshot.Channel) (earshot.Channel, error) {
 	s, err := CheckScope(c.Scope())
 	return earshot.Channel{
 		Platform: s.Platform, Workspace: s.Workspace, ID: s.Channel,
-		Name: Text(c.Name), Kind: text(c.Kind), Topic: Text(c.Topic), Purpose: Text(c.Purpose), AsOf: c.AsOf,
+		Name: Text(c.Name), Kind: text(c.Kind), Topic: Text(c.Topic), Purpose: Text(c.Purpose), Shared: c.Shared, AsOf: c.AsOf,
 	}, err
 }
 
@@ -106,27 +106,32 @@ func Author(stored, in earshot.Author) earshot.Author {
 	if in.AsOf == 0 {
 		in.FullName = cmp.Or(in.FullName, stored.FullName)
 		in.Zone = cmp.Or(in.Zone, stored.Zone)
+		if in.Standing == "" {
+			in.Standing, in.Team = stored.Standing, stored.Team
+		}
 		in.AsOf = stored.AsOf
 		return in
 	}
 	if cmp.Or(cmp.Compare(in.AsOf, stored.AsOf), cmp.Compare(in.Name, stored.Name), cmp.Compare(in.FullName, stored.FullName),
-		cmp.Compare(in.Kind, stored.Kind), cmp.Compare(in.Zone, stored.Zone)) < 0 {
+		cmp.Compare(in.Kind, stored.Kind), cmp.Compare(in.Zone, stored.Zone), cmp.Compare(in.Standing, stored.Standing), cmp.Compare(in.Team, stored.Team)) < 0 {
 		return stored
 	}
 	return in
 }
 
 // AuthorColumns are those of author besides its platform and workspace.
-const AuthorColumns = `id, name, kind, full_name, zone, as_of`
+const AuthorColumns = `id, name, kind, full_name, zone, as_of, standing, team`
 
 // OnAuthor ends a statement that inserts authors: it does what [Author] does to those
 // that are stored.
 const OnAuthor = ` ON CONFLICT (platform, workspace, id) DO UPDATE SET name = excluded.name, kind = excluded.kind,
 	full_name = CASE WHEN excluded.as_of = 0 AND excluded.full_name = '' THEN author.full_name ELSE excluded.full_name END,
 	zone = CASE WHEN excluded.as_of = 0 AND excluded.zone = '' THEN author.zone ELSE excluded.zone END,
+	standing = CASE WHEN excluded.as_of = 0 AND excluded.standing = '' THEN author.standing ELSE excluded.standing END,
+	team = CASE WHEN excluded.as_of = 0 AND excluded.standing = '' THEN author.team ELSE excluded.team END,
 	as_of = CASE excluded.as_of WHEN 0 THEN author.as_of ELSE excluded.as_of END
-	WHERE excluded.as_of = 0 OR (excluded.as_of, excluded.name, excluded.full_name, excluded.kind, excluded.zone) >
-		(author.as_of, author.name, author.full_name, author.kind, author.zone)`
+	WHERE excluded.as_of = 0 OR (excluded.as_of, excluded.name, excluded.full_name, excluded.kind, excluded.zone, excluded.standing, excluded.team) >
+		(author.as_of, author.name, author.full_name, author.kind, author.zone, author.standing, author.team)`
 
 // CheckCoverage checks and normalises entries. One without a state is to be
 // deleted.
@@ -169,7 +174,7 @@ func CheckConversation(id earshot.ConversationID, idempotencyKey string) (earsho
 }
 
 func normaliseAuthor(a earshot.Author) earshot.Author {
-	return earshot.Author{ID: text(a.ID), Name: Text(a.Name), FullName: Text(a.FullName), Kind: text(a.Kind), Zone: Text(a.Zone), AsOf: a.AsOf}
+	return earshot.Author{ID: text(a.ID), Name: Text(a.Name), FullName: Text(a.FullName), Kind: text(a.Kind), Zone: Text(a.Zone), Standing: text(a.Standing), Team: Text(a.Team), AsOf: a.AsOf}
 }
 
 func tooLong(what string, n int) error {

@@ -16,7 +16,9 @@ type listsJSON struct {
 	Shared    []sharedJSON       `json:"shared,omitempty"`
 	Files     []fileJSON         `json:"files,omitempty"`
 	Replies   *repliesJSON       `json:"replies,omitempty"`
-	FullName  string             `json:"full_name,omitempty"` // of the author
+	FullName  string             `json:"full_name,omitempty"` // of the author, as the two below
+	Standing  earshot.Standing   `json:"standing,omitempty"`
+	Team      string             `json:"team,omitempty"`
 	AsOf      listTimesJSON      `json:"as_of,omitzero"`
 }
 
@@ -59,10 +61,11 @@ type fileJSON struct {
 
 // WriteLists writes the lists of m as text; "" when all are empty.
 func WriteLists(m *Message) (string, error) {
-	if len(m.Mentions)+len(m.Reactions)+len(m.Shared)+len(m.Files) == 0 && m.Replies == nil && m.Author.FullName == "" && m.AsOf == (earshot.ListTimes{}) {
+	a := m.Author
+	if len(m.Mentions)+len(m.Reactions)+len(m.Shared)+len(m.Files) == 0 && m.Replies == nil && a.FullName+string(a.Standing)+a.Team == "" && m.AsOf == (earshot.ListTimes{}) {
 		return "", nil
 	}
-	l := listsJSON{Mentions: m.Mentions, FullName: m.Author.FullName, AsOf: listTimesJSON(m.AsOf)}
+	l := listsJSON{Mentions: m.Mentions, FullName: a.FullName, Standing: a.Standing, Team: a.Team, AsOf: listTimesJSON(m.AsOf)}
 	for _, x := range m.Shared {
 		l.Shared = append(l.Shared, sharedJSON(x))
 	}
@@ -91,7 +94,8 @@ func ReadLists(text string, m *earshot.Message) error {
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
 		return fmt.Errorf("read the lists of message %q: %w", m.ID, err)
 	}
-	m.Mentions, m.Author.FullName, m.AsOf = l.Mentions, l.FullName, earshot.ListTimes(l.AsOf)
+	m.Mentions, m.AsOf = l.Mentions, earshot.ListTimes(l.AsOf)
+	m.Author.FullName, m.Author.Standing, m.Author.Team = l.FullName, l.Standing, l.Team
 	for _, x := range l.Shared {
 		m.Shared = append(m.Shared, earshot.SharedContent(x))
 	}

@@ -135,7 +135,7 @@ func blendSame(stored, in Message) (next Message, changed, quiet bool) {
 	takeGreater(&next.Thread, in.Thread, &changed)
 	takeGreater(&next.ReplyTo, in.ReplyTo, &changed)
 	next.Author = blendAuthors(stored.Author, in.Author)
-	quiet = next.Author.FullName != stored.Author.FullName
+	quiet = next.Author.FullName != stored.Author.FullName || next.Author.Standing != stored.Author.Standing || next.Author.Team != stored.Author.Team
 	changed = changed || compareAuthors(next.Author, stored.Author) != 0
 	takeNewer(&next.Mentions, in.Mentions, &next.AsOf.Mentions, in.AsOf.Mentions, &changed)
 	takeNewer(&next.Shared, in.Shared, &next.AsOf.Shared, in.AsOf.Shared, &changed)
@@ -181,6 +181,7 @@ func blendAuthors(a, b earshot.Author) earshot.Author {
 	}
 	if a.ID == b.ID {
 		next.FullName = max(a.FullName, b.FullName)
+		next.Standing, next.Team = max(a.Standing, b.Standing), max(a.Team, b.Team)
 	}
 	return next
 }

@@ -25,8 +25,8 @@ func (s *Store) PutAuthors(ctx context.Context, p earshot.Platform, w earshot.Wo
 		}
 		for _, a := range authors {
 			if !nameless[a.ID] {
-				t.Write(`INSERT INTO author (platform, workspace, `+rule.AuthorColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`+rule.OnAuthor,
-					string(p), string(w), string(a.ID), a.Name, string(a.Kind), a.FullName, a.Zone, int64(a.AsOf))
+				t.Write(`INSERT INTO author (platform, workspace, `+rule.AuthorColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`+rule.OnAuthor,
+					string(p), string(w), string(a.ID), a.Name, string(a.Kind), a.FullName, a.Zone, int64(a.AsOf), string(a.Standing), a.Team)
 			}
 		}
 		return nil
@@ -40,6 +40,6 @@ func (s *Store) Authors(ctx context.Context, p earshot.Platform, w earshot.Works
 		query, a = query+` AND `+s.sql.Any(`id`, 3), append(a, s.sql.List(Texts(rule.IDs(ids))))
 	}
 	return List(ctx, s.engine, "list authors", query+` ORDER BY id`, a, func(row Row, a *earshot.Author) error {
-		return row.Scan(&a.ID, &a.Name, &a.Kind, &a.FullName, &a.Zone, &a.AsOf)
+		return row.Scan(&a.ID, &a.Name, &a.Kind, &a.FullName, &a.Zone, &a.AsOf, &a.Standing, &a.Team)
 	})
 }

@@ -48,10 +48,10 @@ func (p *params) add(v any) string {
 // Channel implements [earshot.Messages].
 func (s *Store) Channel(ctx context.Context, scope earshot.Scope) (earshot.Channel, error) {
 	scope = rule.Scope(scope)
-	return readFirst(ctx, s.engine, "read a channel", `SELECT name, kind, topic, purpose FROM channel`+OfChannel, Args(scope), rule.NoChannel(scope.Channel),
+	return readFirst(ctx, s.engine, "read a channel", `SELECT name, kind, topic, purpose, shared <> 0 FROM channel`+OfChannel, Args(scope), rule.NoChannel(scope.Channel),
 		func(row Row, c *earshot.Channel) error {
 			c.Platform, c.Workspace, c.ID = scope.Platform, scope.Workspace, scope.Channel
-			return row.Scan(&c.Name, &c.Kind, &c.Topic, &c.Purpose)
+			return row.Scan(&c.Name, &c.Kind, &c.Topic, &c.Purpose, &c.Shared)
 		})
 }
 
@@ -63,7 +63,7 @@ func (s *Store) Channels(ctx context.Context) ([]earshot.ChannelInfo, error) {
 // FindChannels implements [earshot.Messages].
 func (s *Store) FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error) {
 	of := `FROM message WHERE ` + s.sql.OfChannelC + ` AND deleted = 0`
-	columns := `SELECT c.platform, c.workspace, c.id, c.name, c.kind, c.topic, c.purpose, c.messages, c.threads,
+	columns := `SELECT c.platform, c.workspace, c.id, c.name, c.kind, c.topic, c.purpose, c.shared <> 0, c.messages, c.threads,
 		coalesce((SELECT time ` + of + ` ORDER BY time, id LIMIT 1), 0),
 		coalesce((SELECT time ` + of + ` ORDER BY time DESC, id DESC LIMIT 1), 0)
 		FROM channel c`
@@ -79,7 +79,7 @@ func (s *Store) FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]ear
 			query += ` LIMIT ` + p.add(pick.Limit)
 		}
 		found, err := List(ctx, s.engine, "list channels", query, p, func(row Row, c *earshot.ChannelInfo) error {
-			return row.Scan(&c.Platform, &c.Workspace, &c.ID, &c.Name, &c.Kind, &c.Topic, &c.Purpose, &c.Messages, &c.Threads, &c.First, &c.Last)
+			return row.Scan(&c.Platform, &c.Workspace, &c.ID, &c.Name, &c.Kind, &c.Topic, &c.Purpose, &c.Shared, &c.Messages, &c.Threads, &c.First, &c.Last)
 		})
 		if err != nil {
 			return nil, err
