@@ -24,6 +24,7 @@ type order struct {
 	TS        string `json:"ts"`
 	From      string `json:"from"` // the channel that a message is shared from
 	Emoji     string `json:"emoji"`
+	Team      string `json:"team"`     // of an external person: the organisation's name
 	Name      string `json:"name"`     // of a channel or a file
 	Content   string `json:"content"`  // of a file, as text
 	Base64    []byte `json:"base64"`   // of a file that is no text
@@ -41,6 +42,12 @@ var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 	},
 	"form": func(s *Slack, _ *http.Request, o order) (any, error) {
 		return postedAnswer(s.form(o.Channel, o.Name, o.Text))
+	},
+	"external person": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return s.outsider(o.Channel, User{Name: o.Name, DisplayName: o.Name, Team: "T0OUTSIDE", TeamName: cmp.Or(o.Team, "ACME")})
+	},
+	"guest": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return s.outsider(o.Channel, User{Name: o.Name, DisplayName: o.Name, Guest: true})
 	},
 	"group": func(s *Slack, _ *http.Request, o order) (any, error) {
 		return object{"group": s.AddGroup(UserGroup{Handle: o.Name, Users: []string{cmp.Or(o.User, s.o.App.UserID)}})}, nil

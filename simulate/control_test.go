@@ -193,3 +193,18 @@ func TestANameOfSeveralIsRefusedWithTheirIDs(t *testing.T) {
 		}
 	}
 }
+
+// Somebody of another organisation and a guest are ordered by name.
+func TestOrdersOfPeopleFromOutside(t *testing.T) {
+	t.Parallel()
+	w := small(t, simulate.SlackOptions{})
+	for act, want := range map[string]string{
+		"external%20person": `"channel":"general","name":"dana","team":"ACME"`,
+		"guest":             `"channel":"general","name":"gil"`,
+	} {
+		answer := order(t, w.Slack, http.MethodPost, act, "{"+want+"}", "application/json")
+		if id, _ := answer["user"].(string); answer["ok"] != true || id == "" {
+			t.Errorf("%s: %+v", act, answer)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot/simulate/internal/fake"
@@ -20,7 +21,11 @@ func (s *Slack) authTest(r *request) (object, error) {
 func (s *Slack) teamInfo(r *request) (object, error) {
 	t := s.o.Team
 	if id := r.args["team"]; id != "" && id != t.ID {
-		return nil, fail("team_not_found")
+		i := slices.IndexFunc(s.users, func(u *User) bool { return u.Team == id && u.TeamName != "" })
+		if i < 0 {
+			return nil, fail("team_not_found")
+		}
+		t.ID, t.Name, t.Domain = id, s.users[i].TeamName, strings.ToLower(id)
 	}
 	return object{"team": object{
 		"id": t.ID, "name": t.Name, "domain": t.Domain, "email_domain": "example.com",

@@ -115,12 +115,17 @@ func (s *Slack) emit(event object) {
 func (s *Slack) envelope(event object) envelope {
 	s.lastID++
 	id := fmt.Sprintf("Ev0SIM%06d", s.lastID)
-	a := s.o.App
+	a, shared := s.o.App, false
+	if in, ok := event["channel"].(string); ok {
+		for _, c := range s.channels {
+			shared = shared || c.ID == in && c.Shared
+		}
+	}
 	body, err := json.Marshal(object{
 		"token": "simulated-verification-token", "team_id": s.o.Team.ID, "context_team_id": s.o.Team.ID, "context_enterprise_id": nil,
 		"api_app_id": a.ID, "event": event, "type": "event_callback", "event_id": id, "event_time": s.o.Now().Unix(),
 		"authorizations":        []any{object{"enterprise_id": nil, "team_id": s.o.Team.ID, "user_id": a.UserID, "is_bot": true, "is_enterprise_install": false}},
-		"is_ext_shared_channel": false, "event_context": "4-" + id,
+		"is_ext_shared_channel": shared, "event_context": "4-" + id,
 	})
 	check(err) // an event is made of JSON values
 	return envelope{id: id, body: body}

@@ -339,3 +339,17 @@ func (s *Slack) deleteMessage(c *channel, m *message) {
 		s.deleteMessage(c, root)
 	}
 }
+
+// outsider adds somebody who is no member of the workspace to a channel, which is then
+// shared with their organisation where they have one.
+func (s *Slack) outsider(channelID string, u User) (any, error) {
+	id := s.AddUser(u)
+	s.mu.Lock()
+	for _, c := range s.channels {
+		if c.ID == channelID {
+			c.Shared = c.Shared || u.Team != ""
+		}
+	}
+	s.mu.Unlock()
+	return object{"user": id}, s.join(channelID, id)
+}

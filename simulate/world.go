@@ -24,6 +24,7 @@ type User struct {
 	Guest       bool
 	Deleted     bool
 	Team        string // another workspace's id: a stranger in a shared channel, as with Slack Connect
+	TeamName    string // that workspace's name
 
 	bot    string // the bot that it is the face of
 	fields object // what an export has of it
@@ -65,6 +66,7 @@ type Channel struct {
 	Created  int64 // in seconds; 0 is now
 	Members  []string
 	Archived bool
+	Shared   bool // with another organisation, by Slack Connect
 }
 
 // A channel is a Channel with what was said in it. The messages are in order
@@ -258,7 +260,7 @@ func (s *Slack) channelJSON(c *channel) object {
 		"id": c.ID, "name": c.Name, "name_normalized": c.Name, "is_channel": c.Kind == Public, "is_group": c.Kind == Private,
 		"is_im": false, "is_mpim": c.Kind == GroupDM, "is_private": c.Kind != Public, "created": c.Created,
 		"creator": c.Creator, "is_archived": c.Archived, "is_general": c.Name == "general", "unlinked": 0, "is_shared": false,
-		"is_frozen": false, "is_org_shared": false, "is_ext_shared": false, "is_pending_ext_shared": false,
+		"is_frozen": false, "is_org_shared": false, "is_ext_shared": c.Shared, "is_pending_ext_shared": false,
 		"pending_shared": []any{}, "pending_connected_team_ids": []any{}, "shared_team_ids": []any{s.o.Team.ID},
 		"context_team_id": s.o.Team.ID, "updated": c.Created * 1000, "parent_conversation": nil,
 		"is_member": c.has(s.o.App.UserID), "topic": about(c.Topic), "purpose": about(c.Purpose),

@@ -24,6 +24,7 @@ func ScopeNeeds() []ScopeNeed {
 		{"files:read", false, "files are listed by name and never read"},
 		{"reactions:read", false, "reactions that are added later are not seen"},
 		{"reactions:write", false, "the bot cannot give an emoji in place of words"},
+		{"team:read", false, "people of other organisations are marked as external, without the organisation's name"},
 		{"usergroups:read", false, "user groups have ids in place of names, and their mentions are not answered"},
 		{"assistant:write", false, "no status line is shown while an answer is written"},
 	}

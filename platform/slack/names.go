@@ -44,9 +44,10 @@ type nameResolver struct {
 	users    map[earshot.AuthorID]cachedValue[earshot.Author]
 	bots     map[earshot.AuthorID]earshot.AuthorID // a bot id's user
 	channels map[earshot.ChannelID]cachedValue[earshot.Channel]
-	groups   map[string]string // handles by id
-	ours     map[string]bool   // of groups whose members are known, whether the bot is one
-	groupsAt time.Time         // until when they are current
+	teams    map[earshot.WorkspaceID]cachedValue[string] // names of other organisations
+	groups   map[string]string                           // handles by id
+	ours     map[string]bool                             // of groups whose members are known, whether the bot is one
+	groupsAt time.Time                                   // until when they are current
 }
 
 // cachedValue is a value, and until when it is current. After a failure the value may be
@@ -59,7 +60,7 @@ type cachedValue[T any] struct {
 func newNames(p *Platform) *nameResolver {
 	return &nameResolver{
 		p: p, users: map[earshot.AuthorID]cachedValue[earshot.Author]{}, bots: map[earshot.AuthorID]earshot.AuthorID{},
-		channels: map[earshot.ChannelID]cachedValue[earshot.Channel]{}, groups: map[string]string{}, ours: map[string]bool{},
+		channels: map[earshot.ChannelID]cachedValue[earshot.Channel]{}, teams: map[earshot.WorkspaceID]cachedValue[string]{}, groups: map[string]string{}, ours: map[string]bool{},
 	}
 }
 
@@ -171,6 +172,9 @@ func (n *nameResolver) read(raw []byte, m *missingIDs) (slackmsg.DecodedMessage,
 	if d.Message.Author.Name == string(d.Message.Author.ID) {
 		d.Message.Author.Name = ""
 	}
+	if a := &d.Message.Author; a.Kind == earshot.Human && n.foreign(d.Team) {
+		a.Standing = earshot.External // also of whom Slack told nothing yet
+	}
 	return d, err
 }
 
@@ -260,14 +264,51 @@ func (n *nameResolver) askUser(ctx context.Context, id earshot.AuthorID) error {
 		n.users[id] = cachedValue[earshot.Author]{n.users[id].value, n.p.o.Now().Add(negativeTTL(err, userTTL))}
 		return err
 	}
-	a, bot, _, ok := slackmsg.Author(raw)
+	a, bot, team, ok := slackmsg.Author(raw)
 	if id[0] == 'B' {
 		a.Kind = earshot.Bot
+	}
+	if n.foreign(team) && a.Kind == earshot.Human {
+		a.Standing = earshot.External
+	}
+	if a.Standing == earshot.External {
+		a.Team = n.team(ctx, team)
 	}
 	if !ok || a.ID != id {
 		a = earshot.Author{}
 	}
 	return n.putUser(ctx, id, a, bot)
+}
+
+// foreign reports whether a team is another organisation's. Workspaces of one
+// enterprise are of one organisation, and there only Slack can tell.
+func (n *nameResolver) foreign(team earshot.WorkspaceID) bool {
+	return team != "" && team != n.p.workspace && n.p.enterprise == ""
+}
+
+// team returns the name of another organisation, "" where Slack does not tell it, as
+// without the scope team:read.
+func (n *nameResolver) team(ctx context.Context, id earshot.WorkspaceID) string {
+	n.mu.Lock()
+	k := n.teams[id]
+	n.mu.Unlock()
+	if !n.p.o.Now().After(k.until) || id == "" {
+		return k.value
+	}
+	raw, err := n.object(ctx, "team.info", url.Values{"team": {string(id)}}, "team")
+	var team struct {
+		Name string `json:"name"`
+	}
+	ttl := channelTTL
+	if err != nil {
+		ttl, team.Name = negativeTTL(err, channelTTL), k.value
+	} else if json.Unmarshal(raw, &team) != nil {
+		team.Name = ""
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.teams[id] = cachedValue[string]{team.Name, n.p.o.Now().Add(ttl)}
+	return team.Name
 }
 
 // putUser keeps what is known of an author, in the store where that is new.
@@ -301,10 +342,13 @@ func (n *nameResolver) putUser(ctx context.Context, id earshot.AuthorID, a earsh
 func (n *nameResolver) changed(ctx context.Context, a earshot.Author, bot earshot.AuthorID) error {
 	n.load(ctx)
 	n.mu.Lock()
-	_, ok := n.users[a.ID]
+	known, ok := n.users[a.ID]
 	n.mu.Unlock()
 	if !ok {
 		return nil // the profile is asked for once the user says something
+	}
+	if k := known.value; k.Standing == earshot.External { // which a profile alone does not tell
+		a.Standing, a.Team = k.Standing, k.Team
 	}
 	return n.putUser(ctx, a.ID, a, bot)
 }

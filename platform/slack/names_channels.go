@@ -102,6 +102,7 @@ func mergeChannel(c, fromEvent earshot.Channel) earshot.Channel {
 	c.Name = cmp.Or(fromEvent.Name, c.Name)
 	c.Topic, c.Purpose = cmp.Or(fromEvent.Topic, c.Topic), cmp.Or(fromEvent.Purpose, c.Purpose)
 	c.Kind = cmp.Or(fromEvent.Kind, c.Kind, earshot.KindChannel)
+	c.Shared = c.Shared || fromEvent.Shared
 	return c
 }
 

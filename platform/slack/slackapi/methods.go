@@ -44,6 +44,7 @@ var (
 var tiers = map[string]rateTier{
 	OpenConnection:       tier3,
 	"usergroups.list":    tier2,
+	"team.info":          tier3,
 	StartStream:          streams,
 	StopStream:           streams,
 	History:              tier3,

@@ -56,7 +56,21 @@ func readAuthor(v value) (a earshot.Author, bot earshot.AuthorID, team earshot.W
 	if v.Get("is_bot").Bool() || a.ID == slackbot {
 		a.Kind, a.Zone = earshot.Bot, "" // every bot has the workspace's
 	}
+	a.Standing = standing(v)
 	return a, authorID(p.At("bot_id")), earshot.WorkspaceID(v.At("team_id")), true
+}
+
+// standing returns what a user, or the profile in a message, tells of how far somebody
+// belongs to the workspace. A team's id says more: only who knows the workspace can
+// compare it.
+func standing(v value) earshot.Standing {
+	switch {
+	case v.Get("is_stranger").Bool():
+		return earshot.External
+	case v.Get("is_restricted").Bool(), v.Get("is_ultra_restricted").Bool():
+		return earshot.Guest
+	}
+	return ""
 }
 
 // fullName returns a real name where it says more than the name that is shown.
@@ -114,6 +128,10 @@ func (r *reader) author(m value) earshot.Author {
 	}
 	a.Name = firstLine("", names...)
 	if user != "" {
+		a.Standing, a.Team = known.Standing, known.Team
+		if a.Standing == "" {
+			a.Standing = standing(profile)
+		}
 		a.FullName = fullName(a.Name, cmp.Or(known.FullName, profile.At("real_name")))
 	}
 	if a.Name == "" {

@@ -96,6 +96,9 @@ func ReadCallback(raw []byte) (Callback, error) {
 	}
 	if e.Object() {
 		c.Event = event(e)
+		if c.Event.Channel.ID != "" && c.Shared {
+			c.Event.Channel.Shared = true
+		}
 	}
 	return c, nil
 }
@@ -213,6 +216,7 @@ func channel(v value, kind string) earshot.Channel {
 	}
 	c.Name = oneLine(v.At("name"))
 	c.Topic, c.Purpose = text(v.Get("topic").At("value")), text(v.Get("purpose").At("value"))
+	c.Shared = v.Get("is_ext_shared").Bool()
 	switch {
 	case kind == "im", kind == "app_home", v.Get("is_im").Bool(), c.ID[0] == 'D':
 		c.Kind = earshot.KindDM

@@ -20,7 +20,7 @@ func TestCallback(t *testing.T) {
 		"an event in its envelope": {
 			`{"type":"event_callback","event_id":"Ev1","token":"t","team_id":"T1","context_team_id":"T2","is_ext_shared_channel":true,"authorizations":[{"team_id":"T1"},{"enterprise_id":"E1","is_enterprise_install":true},{"enterprise_id":"E2"}],"event":{"type":"message","subtype":"bot_message","channel":"C1","channel_type":"group"}}`,
 			Callback{Type: "event_callback", ID: "Ev1", Token: "t", Teams: []earshot.WorkspaceID{"T1", "T2"}, Enterprises: []string{"E1"}, Shared: true,
-				Event: Event{Type: "message", Subtype: "bot_message", Channel: earshot.Channel{Platform: earshot.Slack, ID: "C1", Kind: earshot.KindGroup}}}},
+				Event: Event{Type: "message", Subtype: "bot_message", Channel: earshot.Channel{Shared: true, Platform: earshot.Slack, ID: "C1", Kind: earshot.KindGroup}}}},
 		"a reaction to a message": {
 			`{"event":{"type":"reaction_added","user":"U1","reaction":":+1:","item":{"type":"message","channel":"C1","ts":"1.5"}}}`,
 			Callback{Event: Event{Type: "reaction_added", User: "U1", Reaction: "+1", Item: "1.5", Channel: earshot.Channel{Platform: earshot.Slack, ID: "C1"}}}},
