@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -73,6 +74,13 @@ func (s *slackService) answer(ctx context.Context) ([]func(context.Context) erro
 	return run, nil
 }
 
+// takeFound takes a message that backfill found in history, which does not show whether
+// its author may ask.
+func (s *slackService) takeFound(ctx context.Context, c earshot.Channel, f backfill.HistoryMessage) error {
+	f.Event.Refused = cmp.Or(f.Event.Refused, s.adapter.Refused(ctx, f.Message.Author.ID))
+	return s.events.takeFound(ctx, c, f)
+}
+
 // backfillOptions configure what reads history where events were missed.
 func (s *slackService) backfillOptions(w earshot.WorkspaceID) backfill.Options {
 	o, c := s.options, s.options.Config
@@ -82,7 +90,7 @@ func (s *slackService) backfillOptions(w earshot.WorkspaceID) backfill.Options {
 	}
 	return backfill.Options{
 		Store: s.store, Source: s.adapter, Platform: earshot.Slack, Workspace: w,
-		Handle:       s.events.takeFound,
+		Handle:       s.takeFound,
 		Fresh:        missedAge(c.Answer),
 		Tier:         tier,
 		Degrade:      c.Slack.Overflow == config.OverflowDegrade,

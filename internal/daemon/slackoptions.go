@@ -35,7 +35,7 @@ func slackSettings(c config.Config) slack.Options {
 	o := slack.Options{
 		APIURL: c.Slack.APIURL, BotToken: c.Keys.SlackBotToken, AppToken: c.Keys.SlackAppToken,
 		Tier: c.Slack.Tier, Overflow: c.Slack.Overflow, Reply: c.Slack.Reply, Purge: c.Slack.OnLeave == config.LeavePurge,
-		AgentView: c.Slack.AgentView, NoGroups: !c.Answer.Groups, Reactions: c.Answer.Reactions,
+		AgentView: c.Slack.AgentView, NoGroups: !c.Answer.Groups, Allow: slack.Allow{Users: c.Slack.Allow.Users, Groups: c.Slack.Allow.Groups}, Reactions: c.Answer.Reactions,
 		Rotation: slack.Rotation{ClientID: c.Keys.SlackClientID, ClientSecret: c.Keys.SlackClientSecret, RefreshToken: c.Keys.SlackRefreshToken},
 	}
 	for _, s := range []secret.Secret{c.Keys.SlackSigningSecret, c.Keys.SlackSigningSecretOld} {

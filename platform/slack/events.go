@@ -145,7 +145,7 @@ func (p *Platform) message(ctx context.Context, x delivery) error {
 		return fmt.Errorf("message %s: %w", d.Message.ID, err)
 	}
 	d.Message.AsOf = earshot.ListsAt(x.Event.Time)
-	refused := p.byGroup(soon, &d.Message)
+	refused := cmp.Or(p.byGroup(soon, &d.Message), p.Refused(soon, d.Message.Author.ID))
 	_, err = x.handle(ctx, bot.Event{
 		Event: earshot.Event{
 			Delivery: x.ID, Client: d.ClientID, Raw: withoutToken(x.raw, x.Token),
@@ -158,6 +158,16 @@ func (p *Platform) message(ctx context.Context, x delivery) error {
 		return fmt.Errorf("message %s: %w", d.Message.ID, err)
 	}
 	return nil
+}
+
+// Refused returns why an author is not answered, for [earshot.Event].Refused; "" where
+// nothing speaks against it.
+func (p *Platform) Refused(ctx context.Context, author earshot.AuthorID) earshot.Refusal {
+	a := p.o.Allow
+	if len(a.Users)+len(a.Groups) == 0 || slices.Contains(a.Users, string(author)) || len(a.Groups) > 0 && p.names.inGroups(ctx, author, a.Groups) {
+		return ""
+	}
+	return earshot.RefusedAuthor
 }
 
 // byGroup makes a mention of the bot of the mention of a user group that has it as a
@@ -281,6 +291,7 @@ func (p *Platform) askedByReaction(ctx context.Context, x delivery, by earshot.R
 	if err == nil {
 		_, err = x.handle(ctx, bot.Event{Channel: channel, Event: earshot.Event{
 			Delivery: x.ID, Received: earshot.TimeOf(p.o.Now()), Message: earshot.Message{ID: x.Event.Item}, By: by,
+			Refused: p.Refused(soon, by.ID),
 		}})
 	}
 	if err != nil {

@@ -46,6 +46,7 @@ type nameResolver struct {
 	channels map[earshot.ChannelID]cachedValue[earshot.Channel]
 	teams    map[earshot.WorkspaceID]cachedValue[string] // names of other organisations
 	groups   map[string]string                           // handles by id
+	members  map[string][]earshot.AuthorID               // of groups whose members are known
 	ours     map[string]bool                             // of groups whose members are known, whether the bot is one
 	groupsAt time.Time                                   // until when they are current
 }
@@ -60,7 +61,7 @@ type cachedValue[T any] struct {
 func newNames(p *Platform) *nameResolver {
 	return &nameResolver{
 		p: p, users: map[earshot.AuthorID]cachedValue[earshot.Author]{}, bots: map[earshot.AuthorID]earshot.AuthorID{},
-		channels: map[earshot.ChannelID]cachedValue[earshot.Channel]{}, teams: map[earshot.WorkspaceID]cachedValue[string]{}, groups: map[string]string{}, ours: map[string]bool{},
+		channels: map[earshot.ChannelID]cachedValue[earshot.Channel]{}, teams: map[earshot.WorkspaceID]cachedValue[string]{}, groups: map[string]string{}, ours: map[string]bool{}, members: map[string][]earshot.AuthorID{},
 	}
 }
 
@@ -388,6 +389,7 @@ func (n *nameResolver) putGroup(id, handle string, users []earshot.AuthorID) {
 func (n *nameResolver) putMembers(id, handle string, users []earshot.AuthorID) {
 	n.groups[id] = handle
 	if users != nil {
+		n.members[id] = users
 		n.ours[id] = slices.ContainsFunc(users, n.p.identity.Is)
 	}
 }
@@ -395,12 +397,7 @@ func (n *nameResolver) putMembers(id, handle string, users []earshot.AuthorID) {
 // inGroup reports whether the bot is a member of one of some groups; known is false
 // where Slack does not say so of each. The groups are read at most once in groupTTL.
 func (n *nameResolver) inGroup(ctx context.Context, ids []string) (in, known bool) {
-	n.mu.Lock()
-	asks := n.p.o.Now().After(n.groupsAt)
-	n.mu.Unlock()
-	if asks {
-		n.ask(ctx, missingIDs{groups: true})
-	}
+	n.readGroups(ctx)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	known = true
@@ -409,6 +406,25 @@ func (n *nameResolver) inGroup(ctx context.Context, ids []string) (in, known boo
 		in, known = in || ours, known && ok
 	}
 	return in, known
+}
+
+// inGroups reports whether somebody is a member of one of some groups. Nobody is one of a
+// group whose members Slack does not tell.
+func (n *nameResolver) inGroups(ctx context.Context, who earshot.AuthorID, ids []string) bool {
+	n.readGroups(ctx)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(n.members[id], who) })
+}
+
+// readGroups reads the groups where they are not current.
+func (n *nameResolver) readGroups(ctx context.Context) {
+	n.mu.Lock()
+	asks := n.p.o.Now().After(n.groupsAt)
+	n.mu.Unlock()
+	if asks {
+		n.ask(ctx, missingIDs{groups: true})
+	}
 }
 
 // object calls a method and returns one member of its answer.

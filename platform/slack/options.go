@@ -54,6 +54,13 @@ type Store interface {
 	TokenStore
 }
 
+// Allow says who is answered. Empty lists allow everybody.
+type Allow struct {
+	// Users are ids of people and of other bots, Groups those of user groups whose members
+	// are allowed: one of either is enough. What others say is stored, and not answered.
+	Users, Groups []string
+}
+
 // Options configure a platform. BotToken and Store are required, and SigningSecrets for
 // [Platform.Handler] or AppToken for [Platform.Listen]; zero values of the rest mean
 // the defaults.
@@ -82,6 +89,8 @@ type Options struct {
 	// NoGroups does not take the mention of a user group that has the bot as a member for
 	// a mention of the bot.
 	NoGroups bool
+
+	Allow Allow // who is answered
 
 	// AgentView says that the app's manifest has agent_view: every message of a
 	// person at the top level of a DM begins a thread. It need not be set, because

@@ -63,6 +63,7 @@ func (c Config) Check() []error {
 	checkListen("slack.listen", c.Slack.Listen, ":8080", bad)
 	checkListen("health.listen", c.Health.Listen, "127.0.0.1:9464", bad)
 	c.checkDiscord(bad)
+	c.checkSlackAllow(bad)
 	c.checkPrices(bad)
 	c.checkRetention(bad)
 	c.checkAPI(bad)

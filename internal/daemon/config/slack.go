@@ -10,16 +10,37 @@ import (
 
 // A Slack sets how the bot works on Slack. Its tokens are in [Keys].
 type Slack struct {
-	APIURL        string `yaml:"api_url" env:"EARSHOT_SLACK_API_URL" doc:"the URL of Slack's Web API, such as that of an emulator. Empty: Slack's own."`
-	Listen        string `yaml:"listen" env:"EARSHOT_LISTEN" doc:"an address, such as :8080, at which events are received by HTTP, under /slack/events. Empty: Socket Mode only."`
-	Tier          string `yaml:"tier" env:"EARSHOT_SLACK_TIER" doc:"Slack's rate limit for reading history: internal (your own apps, and those in Slack's Marketplace) or distributed (1 call a minute, 15 messages)."`
-	Overflow      string `yaml:"overflow" env:"EARSHOT_SLACK_OVERFLOW" doc:"what a turn does when that limit is reached: queue (wait, as long as the turn may take) or degrade (use what is stored, marked as stale; what is older than ten minutes counts as missing)."`
-	Reply         string `yaml:"reply" env:"EARSHOT_SLACK_REPLY" doc:"how an answer appears: update (a placeholder that becomes the answer), stream (Slack's streaming calls) or post (once it is complete)."`
-	Placeholder   string `yaml:"placeholder" env:"EARSHOT_SLACK_PLACEHOLDER" doc:"the text of the placeholder."`
-	AgentView     bool   `yaml:"agent_view" env:"EARSHOT_SLACK_AGENT_VIEW" doc:"whether the app's manifest has agent_view, as the one in slack.md: each message of a direct message begins a thread. Slack's events tell it too, which is remembered until the next start."`
-	OnLeave       string `yaml:"on_leave" env:"EARSHOT_SLACK_ON_LEAVE" doc:"what happens to the stored messages of a channel that the bot is removed from, and of a workspace that uninstalls the app: keep or purge."`
-	ThreadHistory int    `yaml:"thread_history_limit" env:"SLACK_INTEGRATION_THREAD_HISTORY_LIMIT" doc:"how many messages of a thread the policy delta shows."`
-	ThreadContext int    `yaml:"thread_context_limit" env:"slackThreadContextLimit" doc:"how many messages of a thread the policy thread shows."`
+	APIURL        string     `yaml:"api_url" env:"EARSHOT_SLACK_API_URL" doc:"the URL of Slack's Web API, such as that of an emulator. Empty: Slack's own."`
+	Listen        string     `yaml:"listen" env:"EARSHOT_LISTEN" doc:"an address, such as :8080, at which events are received by HTTP, under /slack/events. Empty: Socket Mode only."`
+	Tier          string     `yaml:"tier" env:"EARSHOT_SLACK_TIER" doc:"Slack's rate limit for reading history: internal (your own apps, and those in Slack's Marketplace) or distributed (1 call a minute, 15 messages)."`
+	Overflow      string     `yaml:"overflow" env:"EARSHOT_SLACK_OVERFLOW" doc:"what a turn does when that limit is reached: queue (wait, as long as the turn may take) or degrade (use what is stored, marked as stale; what is older than ten minutes counts as missing)."`
+	Reply         string     `yaml:"reply" env:"EARSHOT_SLACK_REPLY" doc:"how an answer appears: update (a placeholder that becomes the answer), stream (Slack's streaming calls) or post (once it is complete)."`
+	Placeholder   string     `yaml:"placeholder" env:"EARSHOT_SLACK_PLACEHOLDER" doc:"the text of the placeholder."`
+	AgentView     bool       `yaml:"agent_view" env:"EARSHOT_SLACK_AGENT_VIEW" doc:"whether the app's manifest has agent_view, as the one in slack.md: each message of a direct message begins a thread. Slack's events tell it too, which is remembered until the next start."`
+	Allow         SlackAllow `yaml:"allow" doc:"whom the bot answers; ids, and everybody where both lists are empty"`
+	OnLeave       string     `yaml:"on_leave" env:"EARSHOT_SLACK_ON_LEAVE" doc:"what happens to the stored messages of a channel that the bot is removed from, and of a workspace that uninstalls the app: keep or purge."`
+	ThreadHistory int        `yaml:"thread_history_limit" env:"SLACK_INTEGRATION_THREAD_HISTORY_LIMIT" doc:"how many messages of a thread the policy delta shows."`
+	ThreadContext int        `yaml:"thread_context_limit" env:"slackThreadContextLimit" doc:"how many messages of a thread the policy thread shows."`
+}
+
+// A SlackAllow says whom the bot answers.
+type SlackAllow struct {
+	Users  []string `yaml:"users" env:"EARSHOT_SLACK_ALLOW_USERS" doc:"people and other bots who are answered. What others say is stored and not answered."`
+	Groups []string `yaml:"groups" env:"EARSHOT_SLACK_ALLOW_GROUPS" doc:"user groups whose members are answered too. Needs the scope usergroups:read, without which nobody is a member."`
+}
+
+// checkSlackAllow checks that the lists of whom the bot answers hold ids.
+func (c Config) checkSlackAllow(bad problemReport) {
+	for _, list := range []struct {
+		key, first string
+		ids        []string
+	}{{"slack.allow.users", "UWB", c.Slack.Allow.Users}, {"slack.allow.groups", "S", c.Slack.Allow.Groups}} {
+		for _, id := range list.ids {
+			if len(id) < 2 || !strings.Contains(list.first, id[:1]) || strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" {
+				bad(list.key, "%q is no id; in Slack, take Copy member ID or Copy group ID from a profile's menu", id)
+			}
+		}
+	}
 }
 
 // The values of the Slack settings.
