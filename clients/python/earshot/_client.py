@@ -436,12 +436,12 @@ class Conversation:
         return self.data["id"]
 
     @property
-    def metadata(self) -> Dict[str, Union[str, float, bool]]:
+    def metadata(self) -> Dict[str, Any]:
         """Its metadata, as of the last call."""
         return self.data["metadata"]
 
-    def merge(self, **metadata: Union[str, float, bool, None]) -> None:
-        """Merges into the metadata; None removes a key."""
+    def merge(self, **metadata: Any) -> None:
+        """Merges JSON values into the metadata; None removes a key."""
         answer = self.earshot.api.merge_conversation_metadata(self.id, {"metadata": metadata})
         self.data = answer["data"]["conversation"]
 

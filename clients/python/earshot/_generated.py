@@ -46,6 +46,15 @@ class AgentList(TypedDict):
     agents: List[AgentInfo]
 
 
+class _AskedBy(TypedDict):
+    emoji: Optional[str]
+    id: Optional[str]
+
+
+class AskedBy(_AskedBy, total=False):
+    name: Optional[str]
+
+
 class _Attached(TypedDict):
     id: Optional[str]
     sha256: Optional[str]
@@ -61,6 +70,8 @@ class Author(TypedDict, total=False):
     id: Optional[str]
     kind: Optional[str]
     name: Optional[str]
+    standing: Optional[str]
+    team: Optional[str]
 
 
 class AuthorJSON(TypedDict):
@@ -177,6 +188,7 @@ class Channel(TypedDict, total=False):
     name: Optional[str]
     platform: Optional[str]
     purpose: Optional[str]
+    shared: Optional[bool]
     topic: Optional[str]
     workspace: Optional[str]
 
@@ -210,6 +222,7 @@ class ChannelInfo(_ChannelInfo, total=False):
     name: Optional[str]
     platform: Optional[str]
     purpose: Optional[str]
+    shared: Optional[bool]
     topic: Optional[str]
     workspace: Optional[str]
 
@@ -728,6 +741,7 @@ class _Input(TypedDict):
 
 
 class Input(_Input, total=False):
+    asked_by: AskedBy
     asker_zone: Optional[str]
     attach: List[str]
     budget: Budget

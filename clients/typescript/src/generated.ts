@@ -34,6 +34,12 @@ export interface AgentList {
   agents: AgentInfo[];
 }
 
+export interface AskedBy {
+  emoji: string | null;
+  id: string | null;
+  name?: string | null | undefined;
+}
+
 export interface Attached {
   id: string | null;
   sha256: string | null;
@@ -46,6 +52,8 @@ export interface Author {
   id?: string | null | undefined;
   kind?: string | null | undefined;
   name?: string | null | undefined;
+  standing?: string | null | undefined;
+  team?: string | null | undefined;
 }
 
 export interface AuthorJSON {
@@ -146,6 +154,7 @@ export interface Channel {
   name?: string | null | undefined;
   platform?: string | null | undefined;
   purpose?: string | null | undefined;
+  shared?: boolean | null | undefined;
   topic?: string | null | undefined;
   workspace?: string | null | undefined;
 }
@@ -174,6 +183,7 @@ export interface ChannelInfo {
   name?: string | null | undefined;
   platform?: string | null | undefined;
   purpose?: string | null | undefined;
+  shared?: boolean | null | undefined;
   /** roots with at least one reply */
   threads: number;
   topic?: string | null | undefined;
@@ -630,6 +640,7 @@ export interface Identity {
 
 export interface Input {
   anchor: string | null;
+  asked_by?: AskedBy | undefined;
   asker_zone?: string | null | undefined;
   attach?: string[] | undefined;
   budget?: Budget | undefined;

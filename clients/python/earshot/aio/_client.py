@@ -435,12 +435,12 @@ class Conversation:
         return self.data["id"]
 
     @property
-    def metadata(self) -> Dict[str, Union[str, float, bool]]:
+    def metadata(self) -> Dict[str, Any]:
         """Its metadata, as of the last call."""
         return self.data["metadata"]
 
-    async def merge(self, **metadata: Union[str, float, bool, None]) -> None:
-        """Merges into the metadata; None removes a key."""
+    async def merge(self, **metadata: Any) -> None:
+        """Merges JSON values into the metadata; None removes a key."""
         answer = await self.earshot.api.merge_conversation_metadata(self.id, {"metadata": metadata})
         self.data = answer["data"]["conversation"]
 
