@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -195,7 +196,7 @@ type entryJSON struct {
 }
 
 // entriesOf returns the messages of a request, one for each text that the prompt keeps
-// apart: a request has them as parts of one message.
+// apart: a request has them as parts of one message, with an empty line between them.
 func entriesOf(messages []llm.Message) []earshot.SessionEntry {
 	var out []earshot.SessionEntry
 	for _, m := range messages {
@@ -203,7 +204,10 @@ func entriesOf(messages []llm.Message) []earshot.SessionEntry {
 			out = append(out, llm.Record([]llm.Message{m})...)
 			continue
 		}
-		for _, p := range m.Parts {
+		for i, p := range m.Parts {
+			if i < len(m.Parts)-1 {
+				p.Text = strings.TrimSuffix(p.Text, "\n\n")
+			}
 			out = append(out, llm.Record([]llm.Message{{Role: m.Role, Parts: []llm.Part{p}}})...)
 		}
 	}
