@@ -30,6 +30,7 @@ type Store interface {
 	Revisions(ctx context.Context, s earshot.Scope, id earshot.MessageID) ([]earshot.Message, error)
 	Turns(ctx context.Context, id earshot.ConversationID, limit int) ([]earshot.Turn, error)
 	Turn(ctx context.Context, id earshot.ConversationID, n int) (earshot.Turn, error)
+	Reactors(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) (map[earshot.MessageID][]earshot.Reactor, error)
 	gather.AuthorStore
 }
 

@@ -285,7 +285,9 @@ class StoryTest(unittest.TestCase):
         texts = {m["message_id"]: m["content"] for m in one.messages()}
         self.assertEqual((len(texts), texts["m0"], texts["m104"]), (105, "text 0, edited", "text 104"))
         with self.assertRaises(earshot.Invalid):
-            self.earshot.api.merge_conversation_metadata(one.id, {"metadata": {"list": [1]}})
+            self.earshot.api.merge_conversation_metadata(one.id, {"metadata": {"List": 1}})
+        one.merge(nested={"list": [1, None]})
+        self.assertEqual(one.metadata["nested"], {"list": [1, None]})
         with self.assertRaises(earshot.NotFound):
             self.client("_FOREIGN").api.get_conversation(one.id)
 

@@ -238,7 +238,9 @@ story("conversations", async ({ earshot, channel }) => {
   assert.deepEqual(listed.map((m) => m.message_id), Array.from({ length: 105 }, (_, i) => `m${104 - i}`));
   const texts = new Map(listed.map((m) => [m.message_id, m.content]));
   assert.deepEqual([texts.size, texts.get("m0"), texts.get("m104")], [105, "text 0, edited", "text 104"]);
-  await assert.rejects(one.merge({ list: [1] }), Invalid);
+  await assert.rejects(one.merge({ List: 1 }), Invalid);
+  await one.merge({ nested: { list: [1, null] } });
+  assert.deepEqual(one.metadata.nested, { list: [1, null] });
   await assert.rejects(client("_FOREIGN").api.getConversation(one.id), NotFound);
 });
 
