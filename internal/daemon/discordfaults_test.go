@@ -1,8 +1,6 @@
 package daemon_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -37,7 +35,7 @@ func TestDiscordFaults(t *testing.T) {
 		{"a socket that falls silent is left", zombie},
 		{"a placeholder that somebody has deleted becomes a post", goneMessage},
 		{"without MESSAGE_CONTENT it answers mentions and says what is missing", withoutContent},
-		{"a token that is refused ends it", tokenRefused},
+		{"a token that is refused ends the start", tokenRefused},
 		{"a guild that removes the bot is erased", removedFromGuild},
 		{"calls and refusals are counted in the store", countedByRoute},
 		{"a permanent failure is reported once", failsForGoodOnDiscord},
@@ -271,27 +269,6 @@ func tokenRefused(t *testing.T, server string) {
 	}
 	if n := len(x.Calls()); n != 1 {
 		t.Errorf("%d calls were made with a token that is refused, want one", n)
-	}
-
-	// The token is reset while the bot runs.
-	if c, err = config.Load("", x.environ); err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithTimeout(t.Context(), enough)
-	defer stop()
-	if d, err = daemon.Open(ctx, daemon.Options{Config: c}); err != nil {
-		t.Fatal(err)
-	}
-	ran := make(chan error, 1)
-	go func() { ran <- d.Run(ctx) }()
-	x.until("it is connected", func() bool { return x.Sessions() > 0 })
-	x.RotateToken("MTEwMA.another.canary")
-	x.ForgetSessions()
-	x.Inject(discord.Fault{Kind: discord.CloseSocket, On: "HEARTBEAT", Times: 1})
-	x.Inject(discord.Fault{Kind: discord.CutSocket, On: "MESSAGE_CREATE", Times: 1})
-	x.Say(x.general, x.ann, "who is there")
-	if err := errors.Join(<-ran, d.Close()); err == nil || !strings.Contains(err.Error(), "DISCORD_BOT_TOKEN") {
-		t.Errorf("while it runs: got %v, want what to do", err)
 	}
 }
 
