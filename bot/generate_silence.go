@@ -23,23 +23,42 @@ const (
 	maxReason = 300
 )
 
-// allTools returns every tool that a turn may offer: those of the channel, then the
-// bot's own.
-func allTools() []llm.Tool { return append(tools.Tools(), silentTool(), reactTool(), stopTool()) }
-
-// offeredTools returns those of the turn.
+// offeredTools returns the tools of the turn.
 func (x *modelExchange) offeredTools() []llm.Tool {
-	list := x.tools.Tools()
-	if !x.called {
+	return toolsFor(!x.called, x.mayReact(), x.mayStop())
+}
+
+// toolsFor returns the tools of the channel, then those of the bot's own that may be used.
+func toolsFor(maySilence, mayReact, mayStop bool) []llm.Tool {
+	list := tools.Tools()
+	if maySilence {
 		list = append(list, silentTool())
 	}
-	if x.mayReact() {
+	if mayReact {
 		list = append(list, reactTool())
 	}
-	if x.mayStop() {
+	if mayStop {
 		list = append(list, stopTool())
 	}
 	return list
+}
+
+// toolLists returns the lists of n tools that a turn may have offered: a journal has
+// their number alone.
+func toolLists(n int) (lists [][]llm.Tool) {
+	if n == 0 {
+		return [][]llm.Tool{nil}
+	}
+	for _, maySilence := range []bool{false, true} {
+		for _, mayReact := range []bool{false, true} {
+			for _, mayStop := range []bool{false, true} {
+				if list := toolsFor(maySilence, mayReact, mayStop); len(list) == n {
+					lists = append(lists, list)
+				}
+			}
+		}
+	}
+	return lists
 }
 
 func silentTool() llm.Tool {

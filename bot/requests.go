@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-ai/earshot/bot/internal/attach"
 	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tools"
 )
 
 // A SentRequest is the request that an answer in a turn's journal came for.
@@ -119,7 +120,7 @@ func (x *requestReplay) begin(ctx context.Context) error {
 	list := attach.PromptFiles(in, res)
 	x.files.Load(ctx, list, first)
 	x.attached = len(list) == 0
-	o := &llm.Options{Tools: allTools()}
+	o := &llm.Options{Tools: tools.Tools()}
 	o.Media, o.Missing = x.files.Request(list)
 	if x.requestDialog.request, err = llm.FromResult(res, o); err != nil {
 		x.whyNot("the request cannot be made of the prompt: %v", err)
@@ -188,20 +189,23 @@ func (x *requestReplay) request(n int, a llm.Response) SentRequest {
 	}
 	r := x.requestDialog.request
 	r.MaxTokens, r.NoCalls = a.Sent.MaxTokens, a.Sent.NoCalls
-	if r.Tools = r.Tools[:min(a.Sent.Tools, len(r.Tools))]; len(r.Tools) == 0 {
-		r.Tools, r.Cache = nil, r.System != ""
+	var body []byte
+	for _, offered := range toolLists(a.Sent.Tools) {
+		if r.Tools = offered; len(offered) == 0 {
+			r.Tools, r.Cache = nil, r.System != ""
+		}
+		var err error
+		if body, err = x.write(a.Provider, *a.Sent, r); err != nil {
+			out.Why = err.Error()
+			return out
+		}
+		sum := sha256.Sum256(body)
+		if hex.EncodeToString(sum[:]) == a.Sent.SHA256 {
+			out.Body, out.media = body, mediaIn(r)
+			return out
+		}
 	}
-	body, err := x.write(a.Provider, *a.Sent, r)
-	if err != nil {
-		out.Why = err.Error()
-		return out
-	}
-	sum := sha256.Sum256(body)
-	if got := hex.EncodeToString(sum[:]); got != a.Sent.SHA256 {
-		out.Why = x.whyOther(len(body), *a.Sent)
-		return out
-	}
-	out.Body, out.media = body, mediaIn(r)
+	out.Why = x.whyOther(len(body), *a.Sent)
 	return out
 }
 

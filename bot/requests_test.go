@@ -109,6 +109,31 @@ func TestRequestsAreMadeAgainToTheByte(t *testing.T) {
 	}
 }
 
+// Which of its own tools the bot offers differs from turn to turn in a thread that it
+// owns, and the journal has their number alone.
+func TestRequestsOfAThreadThatIsOwnedAreMadeAgainToTheByte(t *testing.T) {
+	t.Parallel()
+	m := &sender{Model: llmtest.New(llmtest.Say("One."), llmtest.Call("stay_silent", `{"reason":"thanks"}`), llmtest.Say("Three."))}
+	placing(t, func(o *bot.Options) { o.Model, o.Answer.OwnedThreads = m, true }, func(w *world, _ *slate) {
+		w.say(general, alice, "m1", "<@U0BOT> hi")
+		w.rest(time.Minute)
+		w.say(general, alice, "m2", "thanks", under("m1"))
+		w.rest(time.Minute)
+		w.say(general, alice, "m3", "<@U0BOT> and now?", under("m1"))
+		w.rest(time.Minute)
+		var got []string
+		for _, r := range w.shown() {
+			if r.Body == nil {
+				t.Errorf("step %d: %s", r.N, r.Why)
+			}
+			got = append(got, string(r.Body))
+		}
+		if diff := cmp.Diff(got, m.sent); diff != "" || len(got) != 3 {
+			t.Errorf("%d requests (-got +want):\n%s", len(got), diff)
+		}
+	})
+}
+
 func TestRequestsThatCannotBeShownSayWhy(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
