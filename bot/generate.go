@@ -114,12 +114,12 @@ func (x *modelExchange) ask(ctx context.Context) (llm.Response, error) {
 	})
 }
 
-// keep journals a response of the model. An empty one is dropped the first time,
-// and the model is asked once more.
+// keep journals a response of the model. Where the agent was called, one that says nothing
+// is dropped the first time, and the model is asked once more.
 func (x *modelExchange) keep(ctx context.Context, a llm.Response) (err error) {
 	x.fault(faultAfterAnswer)
 	x.spend(a)
-	empty := a.Text() == "" && len(a.Calls()) == 0 && a.Stop != llm.StopRefused && strings.Join(x.beside, "") == ""
+	empty := (a.Text() == "" || isNoReply(a.Text())) && len(a.Calls()) == 0 && a.Stop != llm.StopRefused && strings.Join(x.beside, "") == ""
 	if empty && x.called && !x.askedAgain {
 		x.askedAgain = true
 		return nil

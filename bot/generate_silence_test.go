@@ -36,7 +36,8 @@ func TestTheModelMayStaySilentWhereNobodyCalledIt(t *testing.T) {
 		{"an answer about the word", "what is it?", []llmtest.Step{llmtest.Say("NO_REPLY is a word.")}, "m2 done", []string{"NO_REPLY is a word."}},
 		{"after a tool", "thanks", []llmtest.Step{llmtest.Call("channel_messages", `{"message_ids":["m1"]}`), llmtest.Say("NO_REPLY")}, "m2 done silent: NO_REPLY", nil},
 		{"called, by nothing", "<@U0BOT> hi", []llmtest.Step{empty, empty}, "m2 failed the model said nothing (end)", []string{"Sorry"}},
-		{"called, by the word", "<@U0BOT> hi", []llmtest.Step{llmtest.Say("NO_REPLY")}, "m2 failed the model said nothing (end)", []string{"Sorry"}},
+		{"called, by the word once", "<@U0BOT> hi", []llmtest.Step{llmtest.Say("NO_REPLY"), llmtest.Say("Well then.")}, "m2 done", []string{"Well then."}},
+		{"called, by the word", "<@U0BOT> hi", []llmtest.Step{llmtest.Say("NO_REPLY"), llmtest.Say("NO_REPLY")}, "m2 failed the model said nothing (end)", []string{"Sorry"}},
 		{"called, by a tool that it was not given", "<@U0BOT> hi", []llmtest.Step{llmtest.Call("stay_silent", `{"reason":"x"}`), llmtest.Say("Well then.")}, "m2 done", []string{"Well then."}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
