@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "assemble/links", "assemble/internal/logformtest", "search/index", "search/internal/sketch", "search/internal/when", "summarize/digest", "internal/zones", "internal/notices", "internal/transcript", "platform/internal/tolerant", "platform/internal/voice", "platform/*/*msg", "platform/*/markup", "internal/coverage", "internal/inspect/picture",
+		".", "assemble", "llm", "assemble/links", "assemble/internal/logformtest", "search/index", "search/internal/sketch", "search/internal/when", "summarize/digest", "internal/zones", "internal/notices", "internal/transcript", "platform/internal/tolerant", "platform/internal/voice", "platform/*/*msg", "platform/*/markup", "internal/coverage", "internal/inspect/picture", "tools/toolbox",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -136,6 +136,8 @@ var layout = architecture{
 
 		{6, "store", "stores from a spec string"},
 		{5, "tools", "tools of one channel"},
+		{4, "tools/toolbox", "the port to tools of one's own"},
+		{5, "tools/mcpclient", "MCP servers to that port"},
 		{6, "history", "the memory of an agent of any make"},
 		{5, "bot/internal/*", "parts of the bot that know nothing of turns"},
 		{5, "summarize", "summaries between turns"},
