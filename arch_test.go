@@ -136,7 +136,7 @@ var layout = architecture{
 
 		{6, "store", "stores from a spec string"},
 		{5, "tools", "tools of one channel"},
-		{4, "tools/toolbox", "the port to tools of one's own"},
+		{3, "tools/toolbox", "the port to tools of one's own"},
 		{5, "tools/mcpclient", "MCP servers to that port"},
 		{6, "history", "the memory of an agent of any make"},
 		{5, "bot/internal/*", "parts of the bot that know nothing of turns"},

@@ -104,12 +104,13 @@ const (
 	BeganDeleted  Beginning = "deletion"     // something that the session had read was deleted
 	BeganRefused  Beginning = "refusal"      // the model's provider refused the session or its files
 	BeganForm     Beginning = "form"         // the session was written in another form than the policy's
+	BeganTools    Beginning = "tools"        // the tools of one's own are others than those of the session
 	BeganByPolicy Beginning = "policy"       // the turn before was of another policy, which kept no session
 )
 
 // Beginnings returns all of them.
 func Beginnings() []Beginning {
-	return []Beginning{BeganAnew, BeganFull, BeganDeleted, BeganRefused, BeganForm, BeganByPolicy}
+	return []Beginning{BeganAnew, BeganFull, BeganDeleted, BeganRefused, BeganForm, BeganTools, BeganByPolicy}
 }
 
 // A Prompt describes what a turn asks the model, so that the prompt can be made

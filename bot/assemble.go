@@ -19,6 +19,8 @@ type prompt struct {
 	input  assemble.Input
 	result assemble.Result
 	files  *attach.FileSet
+	offer  offer
+	began  earshot.Beginning // why it cannot go on with the session, where that is known; "" otherwise
 }
 
 // continuesSession reports whether the prompt begins with the session's messages.
@@ -85,7 +87,7 @@ func (t *turn) makePrompt(ctx context.Context, g *gatheredInput) (assemble.Resul
 
 func (t *turn) newPrompt(g gatheredInput, res assemble.Result) prompt {
 	t.report.Result = res
-	return prompt{how: g.how, input: g.input, result: res, files: g.files}
+	return prompt{how: g.how, input: g.input, result: res, files: g.files, offer: g.offer, began: g.began}
 }
 
 // asked returns the messages whose files a turn attaches by itself: the question,
@@ -101,8 +103,11 @@ func (t *turn) asked() []earshot.MessageID {
 // begin records the prompt in the queue, so that a restart continues with it. The
 // queue refuses a prompt that shows something that was deleted meanwhile: then it
 // is made again.
-func (t *turn) begin(ctx context.Context, p prompt) error {
-	err := t.recordPrompt(ctx, p)
+func (t *turn) begin(ctx context.Context, p *prompt) error {
+	err := t.recordPrompt(ctx, *p)
+	if err == nil {
+		err = t.recordOffer(ctx, &p.offer)
+	}
 	if errors.Is(err, earshot.ErrConflict) {
 		return outcome{kind: remake, err: err, next: p.how}
 	}
@@ -114,7 +119,7 @@ func (t *turn) recordPrompt(ctx context.Context, p prompt) error {
 	if err != nil {
 		return fmt.Errorf("count turns: %w", err)
 	}
-	recorded, err := inputref.Prompt(p.input, p.result, turns, p.how.newEpoch)
+	recorded, err := inputref.Prompt(p.input, p.result, turns, p.began)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot
 		Cursor: next.Cursor, Epoch: next.Epoch, Shown: shown,
 		Attached: p.files.Attached(next.Attached, records, len(p.input.Conversation.Turns)+1), Session: sessionEntries(p, a),
 		Names: next.Names, Form: string(p.input.Policy.WithDefaults().Frame), Zone: p.input.Zone,
-		Ledger: inputref.Ledger(p.result.Ledger, a.read...), Usage: t.report.Usage, Time: t.now(), Metadata: t.metadata(a),
+		Ledger: inputref.Ledger(p.result.Ledger, a.read...), Usage: t.report.Usage, Time: t.now(), Metadata: t.metadata(p, a),
 	})
 }
 
@@ -70,9 +70,10 @@ const metaProcessed = "last_processed_ts"
 // metadata is the change of the conversation's metadata by an answered turn.
 // Who says nothing owns the thread no longer than before, so that people who talk to each
 // other get it back.
-func (t *turn) metadata(a answer) map[string]*string {
+func (t *turn) metadata(p prompt, a answer) map[string]*string {
 	at := t.place.Anchor.Time.TS()
 	m := map[string]*string{metaProcessed: &at}
+	p.offer.addMetadata(m)
 	switch {
 	case !t.opts.Answer.OwnedThreads:
 	case a.left:

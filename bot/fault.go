@@ -19,6 +19,8 @@ const (
 	faultAfterAnswer          = "after_answer"            // the model has answered, the journal does not have it
 	faultAfterStep            = "after_step"              // the journal has it
 	faultAfterTools           = "after_tools"             // tools have run, the journal does not have their results
+	faultAfterCall            = "after_call"              // the journal says that a tool of one's own is about to run
+	faultAfterRun             = "after_run"               // it has run, the journal does not have its result
 	faultAfterPlan            = "after_plan"              // the posts are planned
 	faultBeforePost           = "before_post"             // Sending is written, nothing is sent
 	faultAfterPost            = "after_post"              // the platform has the post, the store does not know
@@ -46,6 +48,10 @@ func PlaceholderFaultPoints() []string {
 	return []string{faultAfterRecord, faultAfterSent, faultAfterPlaceholder, faultBeforeUpdate, faultAfterUpdate}
 }
 
+// ToolFaultPoints returns the further points of a turn whose model calls tools of one's
+// own.
+func ToolFaultPoints() []string { return []string{faultAfterCall, faultAfterRun} }
+
 // KillAt returns an [Options.Fault] that ends the process at a point, as a kill
 // does: nothing is flushed, closed or released. ok is false where there is no such
 // point.
@@ -54,5 +60,5 @@ func KillAt(point string) (fault func(string), ok bool) {
 		if at == point {
 			os.Exit(137)
 		}
-	}, slices.Contains(slices.Concat(FaultPoints(), PlaceholderFaultPoints(), []string{faultAfterRetract}), point)
+	}, slices.Contains(slices.Concat(FaultPoints(), PlaceholderFaultPoints(), ToolFaultPoints(), []string{faultAfterRetract}), point)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot/internal/attach"
 	"github.com/earshot-ai/earshot/gather"
@@ -18,6 +20,8 @@ type gatheredInput struct {
 	input    assemble.Input
 	files    *attach.FileSet
 	attached []attach.File // those of files that the prompt attaches
+	offer    offer
+	began    earshot.Beginning // as in a prompt
 }
 
 // gather reads the platform's history and what the store has for the prompt.
@@ -50,9 +54,23 @@ func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput,
 	}
 	if how.newEpoch {
 		g.endSession()
+		g.began = earshot.BeganRefused
+	}
+	if g.offer, err = t.recordedOffer(ctx); err != nil {
+		return gatheredInput{}, err
+	}
+	if len(g.offer.list) > 0 {
+		g.request.Instructions = strings.TrimLeft(g.request.Instructions+"\n\n"+howToAct, "\n")
 	}
 	if err := t.readInput(ctx, &g); err != nil {
 		return gatheredInput{}, t.cannotMake(ctx, err)
+	}
+	if len(g.input.Conversation.Session) > 0 && g.offer.sha256 != g.offer.before {
+		g.endSession()
+		g.began = earshot.BeganTools
+		if err := t.readInput(ctx, &g); err != nil {
+			return gatheredInput{}, t.cannotMake(ctx, err)
+		}
 	}
 	t.fault(faultAfterGather)
 	return g, nil
@@ -140,6 +158,25 @@ func (t *turn) resume(ctx context.Context, how attemptOptions) (p prompt, ok boo
 	}
 	t.journal.steps = steps
 	t.report.Result = res
+	offer, err := t.recordedOffer(ctx)
+	if err != nil {
+		return p, false, err
+	}
 	t.fault(faultAfterGather)
-	return prompt{how: how, input: in, result: res, files: t.newFiles(how)}, true, nil
+	return prompt{how: how, input: in, result: res, files: t.newFiles(how), offer: offer}, true, nil
+}
+
+// mayBeginAgain returns the outcome of a turn whose prompt would be made anew although a
+// tool of one's own has acted, or may have: the model, asked from the start, would do the
+// same again.
+func (t *turn) mayBeginAgain(ctx context.Context) error {
+	if t.queued.Hash != "" {
+		if err := t.journal.read(ctx); err != nil {
+			return err
+		}
+	}
+	if t.journal.hasActed() {
+		return giveUp("what the prompt had shown has changed after a tool had acted: it is not asked again, since that might do the same twice", sayActed)
+	}
+	return nil
 }

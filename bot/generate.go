@@ -23,14 +23,16 @@ type answer struct {
 
 // generate asks the model until it answers without calling tools, or has called
 // them [Limits.Rounds] times. What was asked before a restart is not asked again.
-// placeholder, where there is one, shows the answer while it is written.
-func (t *turn) generate(ctx context.Context, p prompt, placeholder *earshot.Post) (_ answer, err error) {
+// placeholder, where there is one, shows the answer while it is written. hard outlives a stop
+// of the bot.
+func (t *turn) generate(ctx, hard context.Context, p prompt, placeholder *earshot.Post) (_ answer, err error) {
 	ctx, end := t.trace(ctx, PartGenerate)
 	defer end(&err)
 	tooLong := giveUp(fmt.Sprintf("no answer within %s", t.limits.Generate), sayTooLong)
 	ctx, cancel := context.WithTimeoutCause(ctx, t.limits.Generate, tooLong)
 	defer cancel()
 	x := t.newExchange(p, placeholder)
+	x.hard = hard
 	a, err := x.run(ctx)
 	if err != nil {
 		return answer{}, x.errorOutcome(ctx, err)
@@ -73,7 +75,7 @@ func (x *modelExchange) run(ctx context.Context) (answer, error) {
 func (x *modelExchange) prepare(ctx context.Context) error {
 	o := &llm.Options{MaxTokens: x.opts.MaxTokens}
 	if x.tools = x.newTools(); x.tools != nil {
-		o.Tools = x.offeredTools()
+		o.Tools = append(x.offeredTools(), x.prompt.offer.forModel()...)
 	}
 	if err := x.attachFiles(ctx, o); err != nil {
 		return err

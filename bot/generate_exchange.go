@@ -22,6 +22,8 @@ type modelExchange struct {
 	called      bool // the question calls the agent as the prompt has it, or did before it was edited
 
 	requestDialog
+	hard       context.Context // outlives a stop of the bot: what acts is not cut off
+	begun      []step.Begun    // calls of tools of one's own that were begun
 	read       []earshot.MessageID
 	askedAgain bool // after an empty response
 }
@@ -30,6 +32,7 @@ type modelExchange struct {
 type requestDialog struct {
 	request llm.Request
 	last    *llm.Response // what the model said last, unless tools have answered it
+	results []toolResult  // to calls of last, as they came
 	rounds  int           // of tools
 	beside  []string      // texts that the model wrote beside calls
 	left    bool          // the model has called stopListening
@@ -80,15 +83,30 @@ func (d *requestDialog) addResponse(a llm.Response) {
 	}
 }
 
-// addResults appends the results of tools, which answer the last response.
+// addResults notes results of tools. Once each call of the last response has one, they are
+// appended in the order of the calls.
 func (d *requestDialog) addResults(results []toolResult) {
-	list := make([]llm.Result, len(results))
-	for i, r := range results {
+	d.results = append(d.results, results...)
+	calls := d.last.Calls()
+	if len(d.results) < len(calls) {
+		return
+	}
+	at := func(r toolResult) int {
+		return slices.IndexFunc(calls, func(c llm.Call) bool { return c.ID == r.Call })
+	}
+	slices.SortStableFunc(d.results, func(a, b toolResult) int { return at(a) - at(b) })
+	list := make([]llm.Result, len(d.results))
+	for i, r := range d.results {
 		list[i] = r.Result
 	}
 	d.request = d.request.Append(*d.last, llm.Results(list...))
-	d.last = nil
+	d.last, d.results = nil, nil
 	d.rounds++
+}
+
+// hasResult reports whether a call of the last response has its result.
+func (d *requestDialog) hasResult(c llm.Call) bool {
+	return slices.ContainsFunc(d.results, func(r toolResult) bool { return r.Call == c.ID })
 }
 
 // addResults appends the results of tools, and notes which messages they show.
@@ -96,6 +114,9 @@ func (x *modelExchange) addResults(results []toolResult) {
 	x.requestDialog.addResults(results)
 	for _, r := range results {
 		x.read = append(x.read, r.Shows...)
+		if _, own := x.prompt.offer.find(r.Name); own {
+			continue // its ids are no messages
+		}
 		for _, p := range r.Parts {
 			x.links.alsoIn(idsIn(p.Text))
 		}
@@ -113,7 +134,13 @@ func (x *modelExchange) replay(ctx context.Context) error {
 			}
 			x.addResponse(*d.Answer)
 			x.spend(*d.Answer)
-		case stepResults:
+		case stepCall:
+			d, err := step.Decode(s)
+			if err != nil {
+				return err
+			}
+			x.begun = append(x.begun, *d.Begun)
+		case stepResults, stepResult:
 			d, err := step.Decode(s)
 			if err != nil || x.last == nil {
 				return fmt.Errorf("journal entry %d follows no answer: %w", s.N, err)

@@ -39,11 +39,18 @@ func (x *modelExchange) newTools() *tools.Set {
 	return tools.ForChannel(x.scope(), x.store, x.index, x.place.Anchor.Position(), o)
 }
 
-// runTools runs the calls of the last response and journals the results.
+// runTools runs the calls of the last response that have no result yet, and journals the
+// results.
 func (x *modelExchange) runTools(ctx context.Context, calls []llm.Call) error {
+	if err := x.runOwnCalls(ctx, calls); err != nil || x.last == nil {
+		return err
+	}
 	var results, stored []toolResult
 	var shows []earshot.MessageID
 	for i, c := range calls {
+		if x.hasResult(c) {
+			continue
+		}
 		r, err := x.runTool(ctx, c, i)
 		if err != nil {
 			return err

@@ -115,11 +115,10 @@ func (b *Bot) answeredAt(steps []earshot.Step) (at earshot.Time, ok bool) {
 	rounds := 0
 	for _, s := range steps {
 		switch s.Kind {
-		case stepResults:
-			rounds++
 		case stepAnswer:
 			d, err := step.Decode(s)
 			at, ok = s.Time, err == nil && (len(d.Answer.Calls()) == 0 || rounds >= b.limits.Rounds)
+			rounds++
 		case stepReopened:
 			at = s.Time
 		}

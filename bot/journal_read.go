@@ -4,6 +4,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tools/toolbox"
 )
 
 // The kinds of steps in a turn's journal.
@@ -13,18 +14,32 @@ const (
 	stepFailed   = step.Failed
 	stepReopened = step.Reopened
 	stepFiles    = step.Files
+	stepTools    = step.Tools
+	stepCall     = step.Call
+	stepResult   = step.ResultOfOne
 )
 
 // A JournalEntry is one step of a turn's journal, decoded. One of Answer, Results,
-// Files and Failed is set; none is where the step was erased, or where it says that
+// Files, Tools, Call and Failed is set; none is where the step was erased, or where it says that
 // an operator has opened the turn again.
 type JournalEntry struct {
 	N       int
 	Time    earshot.Time
-	Answer  *llm.Response // what the model said
-	Results []llm.Result  // what tools answered to it
-	Files   []JournalFile // which files the model was given, and which not
-	Failed  string        // why the person was told that there is no answer
+	Answer  *llm.Response  // what the model said
+	Results []llm.Result   // what tools answered to it
+	Files   []JournalFile  // which files the model was given, and which not
+	Tools   []toolbox.Tool // which tools of one's own the model was offered; nil where an earlier turn of the epoch has the list
+	Call    *BegunCall     // of one of them, about to run
+	Failed  string         // why the person was told that there is no answer
+}
+
+// A BegunCall is a call of a tool of one's own that was about to run. Where no result
+// follows, nobody knows whether it ran.
+type BegunCall struct {
+	Call   string         `json:"call"` // the model's id of it
+	Name   string         `json:"name"`
+	ID     string         `json:"id"` // as the tool was given it
+	Effect toolbox.Effect `json:"effect,omitempty"`
 }
 
 // A JournalFile is what became of a file that a turn attaches.
@@ -47,6 +62,12 @@ func ReadJournal(steps []earshot.Step) ([]JournalEntry, error) {
 	var list []JournalEntry
 	for _, d := range entries {
 		e := JournalEntry{N: d.N, Time: d.Time, Answer: d.Answer, Failed: d.Failed}
+		if d.Offer != nil {
+			e.Tools = d.Offer.List
+		}
+		if d.Begun != nil {
+			e.Call = &BegunCall{d.Begun.Call, d.Begun.Name, d.Begun.ID, d.Begun.Effect}
+		}
 		for _, r := range d.Results {
 			e.Results = append(e.Results, r.Result)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/search"
+	"github.com/earshot-ai/earshot/tools/toolbox"
 )
 
 // A Store is where a bot keeps everything.
@@ -27,11 +28,12 @@ type Options struct {
 	// It is safe for concurrent use.
 	Count func() assemble.Counter
 
-	Policy       assemble.Policy // default: standard
-	Budget       assemble.Budget // default: [assemble.DefaultBudget]
-	Instructions string          // the operator's own system text
-	MaxTokens    int             // of one answer; default: [llm.DefaultMaxTokens]
-	NoTools      bool            // the model gets no tools of the channel
+	Policy       assemble.Policy   // default: standard
+	Budget       assemble.Budget   // default: [assemble.DefaultBudget]
+	Instructions string            // the operator's own system text
+	MaxTokens    int               // of one answer; default: [llm.DefaultMaxTokens]
+	NoTools      bool              // the model gets no tools, neither of the channel nor of Tools
+	Tools        []toolbox.Toolbox // tools of one's own, beside those of the channel
 	Answer       Answer
 	Limits       Limits
 	Files        Files // loads what people share; nil: nothing is attached
@@ -147,6 +149,7 @@ type Limits struct {
 	Patience time.Duration // how long a turn waits for a model that cannot be reached; default 2 min
 	Generate time.Duration // of asking the model, tools included; default 120 s
 	History  time.Duration // of asking the platform for history; default 3 s
+	Call     time.Duration // of one call of a tool of one's own; default 60 s
 	Files    time.Duration // of loading the files that a turn attaches; default 5 s
 	Lease    time.Duration // how long a conversation is leased; renewed at a third of it; default 7 s
 	Look     time.Duration // between two looks for a post that may have arrived; default 2 s
@@ -163,7 +166,7 @@ func (l Limits) withDefaults() Limits {
 		limit    *time.Duration
 		standard time.Duration
 	}{
-		{&l.Fresh, 10 * time.Minute}, {&l.Post, 15 * time.Minute}, {&l.Patience, 2 * time.Minute}, {&l.Generate, 120 * time.Second}, {&l.History, 3 * time.Second}, {&l.Files, 5 * time.Second},
+		{&l.Fresh, 10 * time.Minute}, {&l.Post, 15 * time.Minute}, {&l.Patience, 2 * time.Minute}, {&l.Generate, 120 * time.Second}, {&l.History, 3 * time.Second}, {&l.Call, time.Minute}, {&l.Files, 5 * time.Second},
 		{&l.Lease, 7 * time.Second}, {&l.Look, 2 * time.Second}, {&l.Poll, time.Second}, {&l.Backoff, 2 * time.Second},
 	} {
 		if *d.limit <= 0 {

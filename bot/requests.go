@@ -79,6 +79,7 @@ type requestReplay struct {
 
 	requestDialog
 	why      string          // no request from here on can be shown
+	own      []llm.Tool      // tools of one's own, as the journal has them
 	files    *attach.FileSet // nil until begin
 	attached bool            // the step of the attached files, where the prompt attaches any, is behind us
 	input    assemble.Input
@@ -150,7 +151,16 @@ func (x *requestReplay) apply(ctx context.Context, kind string, d step.Entry, n 
 	switch kind {
 	case stepAnswer:
 		x.addResponse(*d.Answer)
-	case stepResults:
+	case stepTools:
+		o, err := offerOf(ctx, x.store, x.steps[n])
+		if err != nil {
+			x.whyNot("%v", err)
+			return
+		}
+		for _, t := range o.List {
+			x.own = append(x.own, t.Tool)
+		}
+	case stepResults, stepResult:
 		if x.last == nil {
 			x.whyNot("entry %d of the journal follows no answer", n)
 			return
@@ -190,7 +200,8 @@ func (x *requestReplay) request(n int, a llm.Response) SentRequest {
 	r := x.requestDialog.request
 	r.MaxTokens, r.NoCalls = a.Sent.MaxTokens, a.Sent.NoCalls
 	var body []byte
-	for _, offered := range toolLists(a.Sent.Tools) {
+	for _, offered := range toolLists(a.Sent.Tools - len(x.own)) {
+		offered = append(offered, x.own...)
 		if r.Tools = offered; len(offered) == 0 {
 			r.Tools, r.Cache = nil, r.System != ""
 		}

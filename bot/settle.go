@@ -23,6 +23,7 @@ const (
 	sayRest        = notices.Rest
 	sayUnsure      = notices.Unsure
 	sayUnsureSorry = notices.UnsureSorry
+	sayActed       = notices.Acted
 	sayWithdrawn   = notices.Withdrawn
 	sayCutOff      = "(The answer was cut off here: it had become too long.)"
 )

@@ -156,7 +156,7 @@ func (t *turn) finishWithoutPrompt(ctx context.Context, posts []earshot.Post) er
 	}
 	return t.finish(ctx, earshot.TurnDone, "", &earshot.Turn{
 		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: replies}, Policy: t.opts.Policy.Name, Hash: t.queued.Hash,
-		Cursor: c.Cursor, Epoch: c.Epoch, Time: t.now(), Metadata: t.metadata(answer{left: t.asksToLeave()}),
+		Cursor: c.Cursor, Epoch: c.Epoch, Time: t.now(), Metadata: t.metadata(prompt{}, answer{left: t.asksToLeave()}),
 	})
 }
 

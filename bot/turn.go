@@ -94,6 +94,9 @@ func (t *turn) try(soft, hard context.Context, how attemptOptions) error {
 		return err
 	}
 	if !recorded {
+		if err := t.mayBeginAgain(soft); err != nil {
+			return err
+		}
 		found, err := t.gather(soft, how)
 		if err != nil {
 			return err
@@ -102,7 +105,7 @@ func (t *turn) try(soft, hard context.Context, how attemptOptions) error {
 			return err
 		}
 	}
-	if err := t.begin(soft, p); err != nil {
+	if err := t.begin(soft, &p); err != nil {
 		return err
 	}
 	placeholder, err := t.announce(soft, hard)
@@ -112,7 +115,7 @@ func (t *turn) try(soft, hard context.Context, how attemptOptions) error {
 	if err := t.slot.Take(soft); err != nil {
 		return err
 	}
-	a, err := t.generate(soft, p, placeholder)
+	a, err := t.generate(soft, hard, p, placeholder)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,8 @@ type journalEntryJSON struct {
 	Answer  any    `json:"answer,omitempty"`
 	Results any    `json:"results,omitempty"`
 	Files   any    `json:"files,omitempty"`
+	Offer   any    `json:"offer,omitempty"` // which tools of one's own the model has
+	Begun   any    `json:"begun,omitempty"` // a call of one of them that is about to run
 	Failed  string `json:"failed,omitempty"`
 }
 
@@ -86,6 +88,12 @@ func (w *wholeTurn) journalJSON() []journalEntryJSON {
 				results = append(results, r.Result)
 			}
 			x.Results = results
+		}
+		if e.Offer != nil {
+			x.Offer = e.Offer
+		}
+		if e.Begun != nil {
+			x.Begun = e.Begun
 		}
 		if e.Files != nil {
 			files := slices.Clone(e.Files)

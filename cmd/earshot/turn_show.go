@@ -10,6 +10,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/internal/terminal"
+	"github.com/earshot-ai/earshot/tools/toolbox"
 )
 
 func (w *wholeTurn) show(a *app, prices map[string]config.Price, all bool) {
@@ -110,8 +111,22 @@ func (w *wholeTurn) showJournal(a *app) {
 				for _, p := range r.Parts {
 					size, first = size+len(p.Text), cmp.Or(first, p.Text)
 				}
+				if r.Unknown {
+					a.printf("%s  %s\n", at, terminal.Bad(plain.Line(r.Name, 64)+": nobody knows whether it ran"))
+					continue
+				}
 				a.printf("%s  %s said %s bytes: %s\n", at, terminal.Strong(r.Name), plain.Number(size), plain.Line(first, max(20, a.width-50)))
 			}
+		case e.Offer != nil && e.Offer.Of != 0:
+			a.printf("%s  tools of one's own: those of turn %d\n", at, e.Offer.Of)
+		case e.Offer != nil:
+			a.printf("%s  tools of one's own: %s\n", at, plain.Count(len(e.Offer.List), "tool"))
+		case e.Begun != nil:
+			effect := "may change something"
+			if e.Begun.Effect == toolbox.Reads {
+				effect = "reads"
+			}
+			a.printf("%s  %s begins: it %s\n", at, terminal.Strong(plain.Line(e.Begun.Name, 64)), effect)
 		case e.Files != nil:
 			for _, f := range e.Files {
 				if f.Why != "" {

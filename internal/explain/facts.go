@@ -147,14 +147,18 @@ func handedType(steps []step.Entry, id earshot.ArtifactID) string {
 	return ""
 }
 
-// StepKind names a step for people: model, tools, files, failed, reopened, erased, or
-// unknown where a newer version has written it.
+// StepKind names a step for people: model, tools, offer, call, files, failed, reopened,
+// erased, or unknown where a newer version has written it.
 func StepKind(e step.Entry) string {
 	switch {
 	case e.Answer != nil:
 		return "model"
 	case e.Results != nil:
 		return "tools"
+	case e.Offer != nil:
+		return "offer"
+	case e.Begun != nil:
+		return "call"
 	case e.Files != nil:
 		return "files"
 	case e.Failed != "":

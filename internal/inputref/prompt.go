@@ -1,6 +1,7 @@
 package inputref
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -10,15 +11,15 @@ import (
 )
 
 // Prompt returns what a store keeps of a prompt, with its input by reference. turns
-// are the conversation's newest turns, or all; none where it had none. refused says
-// that the session was given up because a model's provider did not take it.
-func Prompt(in assemble.Input, res assemble.Result, turns []earshot.Turn, refused bool) (earshot.Prompt, error) {
+// are the conversation's newest turns, or all; none where it had none. ended says
+// why the caller gave the session up; "" where it did not.
+func Prompt(in assemble.Input, res assemble.Result, turns []earshot.Turn, ended earshot.Beginning) (earshot.Prompt, error) {
 	input, err := Encode(in, Count(turns))
 	if err != nil {
 		return earshot.Prompt{}, fmt.Errorf("record the input: %w", err)
 	}
 	p := earshot.Prompt{
-		From: in.Conversation.Epoch, Epoch: res.Next.Epoch, Input: input, Hash: res.Hash, Began: epochReason(in, res, turns, refused),
+		From: in.Conversation.Epoch, Epoch: res.Next.Epoch, Input: input, Hash: res.Hash, Began: epochReason(in, res, turns, ended),
 	}
 	for _, row := range res.Ledger {
 		if row.Verdict != earshot.Out {
@@ -37,7 +38,7 @@ func Count(turns []earshot.Turn) int {
 }
 
 // epochReason returns why the prompt is the first of its epoch.
-func epochReason(in assemble.Input, res assemble.Result, turns []earshot.Turn, refused bool) earshot.Beginning {
+func epochReason(in assemble.Input, res assemble.Result, turns []earshot.Turn, ended earshot.Beginning) earshot.Beginning {
 	c, policy := in.Conversation, in.Policy.WithDefaults()
 	switch {
 	case !policy.Session || isIsolated(in) || llm.SessionLength(res) > 0:
@@ -50,10 +51,8 @@ func epochReason(in assemble.Input, res assemble.Result, turns []earshot.Turn, r
 		return earshot.BeganDeleted // the store, or the assembler, has ended the epoch
 	case c.Form != "" && c.Form != policy.Frame:
 		return earshot.BeganForm
-	case refused:
-		return earshot.BeganRefused
 	}
-	return earshot.BeganFull
+	return cmp.Or(ended, earshot.BeganFull)
 }
 
 // isIsolated reports whether the question is answered without context.

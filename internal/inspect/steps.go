@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tools/toolbox"
 )
 
 // A stepData is one step of a turn: what the model answered, what tools returned, or
@@ -21,12 +22,14 @@ import (
 // step was erased.
 type stepData struct {
 	N      int         `json:"n"`
-	Kind   string      `json:"kind"`    // model, tools, files, failed, reopened or erased
+	Kind   string      `json:"kind"`    // as [explain.StepKind] names it
 	Time   string      `json:"time"`    // when it had ended
 	Took   int64       `json:"took_us"` // since the step before; of the first, since the turn was opened
 	Model  *modelStep  `json:"model,omitempty"`
 	Tools  []toolStep  `json:"tools,omitempty"`
 	Files  []step.File `json:"files,omitempty"`
+	Offer  *step.Offer `json:"offer,omitempty"` // which tools of one's own the model has
+	Begun  *step.Begun `json:"begun,omitempty"` // a call of one of them that is about to run
 	Failed string      `json:"failed,omitempty"`
 	// Request is what the provider was sent for a model's answer, and whether it can be
 	// shown as it was sent.
@@ -58,8 +61,10 @@ type toolStep struct {
 	Call   string `json:"call"`
 	Name   string `json:"name"`
 	Failed bool   `json:"failed,omitempty"`
-	Text   string `json:"text"`
-	Bytes  int    `json:"bytes"`
+	// Unknown says that nobody knows whether the tool ran.
+	Unknown bool   `json:"unknown,omitempty"`
+	Text    string `json:"text"`
+	Bytes   int    `json:"bytes"`
 }
 
 // read is how many tokens the model read.
@@ -80,7 +85,7 @@ func (s *server) stepsOf(opened earshot.Time, entries []step.Entry) []stepData {
 	list := []stepData{}
 	before := opened
 	for _, e := range entries {
-		x := stepData{N: e.N, Kind: explain.StepKind(e), Time: e.Time.String(), Took: int64(max(0, e.Time-before)), Files: e.Files, Failed: e.Failed}
+		x := stepData{N: e.N, Kind: explain.StepKind(e), Time: e.Time.String(), Took: int64(max(0, e.Time-before)), Files: e.Files, Offer: e.Offer, Begun: e.Begun, Failed: e.Failed}
 		before = e.Time
 		if a := e.Answer; a != nil {
 			m := &modelStep{Provider: a.Provider, Model: a.Model, Stop: a.Stop, Text: strings.TrimSpace(a.Text()), Usage: s.usage(a.Model, a.Usage), Counted: a.Counted}
@@ -90,7 +95,7 @@ func (s *server) stepsOf(opened earshot.Time, entries []step.Entry) []stepData {
 			x.Model = m
 		}
 		for _, r := range e.Results {
-			t := toolStep{Call: r.Call, Name: r.Name, Failed: r.Failed}
+			t := toolStep{Call: r.Call, Name: r.Name, Failed: r.Failed, Unknown: r.Unknown}
 			for _, p := range r.Parts {
 				t.Text += p.Text
 				t.Bytes += len(p.Text)
@@ -121,6 +126,8 @@ func stepsBar(opened, ended earshot.Time, list []stepData) picture.Picture {
 				names = append(names, t.Name)
 			}
 			row, class = strings.Join(names, ", "), "s2"
+		case "call":
+			row = x.Begun.Name + " begins"
 		case "files":
 			class = "s6"
 		}
@@ -176,4 +183,12 @@ func wasReason(w *verdictWas) string {
 		return ", " + w.Section
 	}
 	return ", " + w.Reason
+}
+
+// effectWords says what a tool does to the world.
+func effectWords(e toolbox.Effect) string {
+	if e == toolbox.Reads {
+		return "reads"
+	}
+	return "may change something"
 }

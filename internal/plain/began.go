@@ -9,6 +9,7 @@ var whyBegan = map[earshot.Beginning]string{
 	earshot.BeganDeleted:  "something that the session had read was deleted",
 	earshot.BeganRefused:  "the model's provider refused the session or its files",
 	earshot.BeganForm:     "the session was written in another form than the policy's",
+	earshot.BeganTools:    "the tools of one's own were others than before",
 	earshot.BeganByPolicy: "the policy before kept no session",
 }
 

@@ -63,7 +63,7 @@ func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.R
 	}
 	took := s.now() - began
 	d.Opened, d.Expires, d.Turns, d.Turn = s.now(), s.until(claim.Hold), inputref.Count(turns), turnOf(c)
-	if d.Prompt, err = inputref.Prompt(c.Input, c.Result, turns, false); err != nil {
+	if d.Prompt, err = inputref.Prompt(c.Input, c.Result, turns, ""); err != nil {
 		return Context{}, err
 	}
 	if a.Posted == nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tools/toolbox"
 )
 
 // The kinds of steps, as they are stored.
@@ -19,6 +20,9 @@ const (
 	Failed   = "failed"  // why the person was told that there is no answer
 	Reopened = "again"   // a turn that had failed is to be posted after all
 	Files    = "files"   // []File: which files the model was given, and which not
+	Tools    = "tools"   // an Offer: which tools of one's own the model may call
+	Call     = "call"    // a Begun: one of them is about to run
+	ResultOfOne  = "result"  // a Result: what it answered
 )
 
 // An Entry is one step of a turn's journal, decoded. The field of its kind is set;
@@ -33,12 +37,35 @@ type Entry struct {
 	Results []Result
 	Files   []File
 	Failed  string
+	Offer   *Offer
+	Begun   *Begun
 }
+
+// An Offer is the list of tools of one's own that the model has in a turn, by name. One
+// turn of an epoch has the list; later ones name that turn while the list is the same.
+type Offer struct {
+	SHA256 string         `json:"sha256"` // of List as JSON
+	List   []toolbox.Tool `json:"list,omitempty"`
+	Of     earshot.TurnID `json:"of,omitempty"` // has List in its journal
+}
+
+// A Begun is a call of a tool of one's own that is about to run.
+type Begun struct {
+	Call   string         `json:"call"` // the model's id of it
+	Name   string         `json:"name"`
+	ID     string         `json:"id"` // [toolbox.Call].ID
+	Effect toolbox.Effect `json:"effect,omitempty"`
+	Repeat bool           `json:"repeat,omitempty"` // it may be made again
+}
+
+// Acts reports whether the call may change something, and must not be made again.
+func (b Begun) Acts() bool { return b.Effect != toolbox.Reads && !b.Repeat }
 
 // A Result is what a tool answered to a call, with the files that it added. The
 // journal has it without their content.
 type Result struct {
 	llm.Result
+	Unknown bool `json:"unknown,omitempty"` // nobody knows whether the tool ran
 	Shows []earshot.MessageID `json:"shows,omitempty"` // whose text or file is in it
 	Files []File              `json:"files,omitempty"`
 }
@@ -67,6 +94,15 @@ func Decode(s earshot.Step) (Entry, error) {
 		err = json.Unmarshal(s.Data, &e.Results)
 	case Files:
 		err = json.Unmarshal(s.Data, &e.Files)
+	case ResultOfOne:
+		e.Results = make([]Result, 1)
+		err = json.Unmarshal(s.Data, &e.Results[0])
+	case Tools:
+		e.Offer = new(Offer)
+		err = json.Unmarshal(s.Data, e.Offer)
+	case Call:
+		e.Begun = new(Begun)
+		err = json.Unmarshal(s.Data, e.Begun)
 	case Failed:
 		e.Failed = string(s.Data)
 	case Reopened:

@@ -10,6 +10,8 @@ package toolbox
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/llm"
@@ -25,8 +27,9 @@ type Toolbox interface {
 	Tools(ctx context.Context, p Place) ([]Tool, error)
 	// Call runs a tool that Tools returned for the place. A tool that ran and says that
 	// it failed is a Result with Failed. An error means that nobody knows whether it
-	// ran, unless it is [ErrNotRun]. ctx ends when the tool's time is over, when the
-	// turn ends and when the process stops; Call must return soon after.
+	// ran, unless it is [ErrNotRun]; where it has a method Reason() string, the model is
+	// told the reason, and nothing else of it. ctx ends when the tool's time is over, when
+	// the turn ends and when the process stops; Call must return soon after.
 	Call(ctx context.Context, p Place, c Call) (Result, error)
 }
 
@@ -54,15 +57,29 @@ const (
 // A Tool is what a model is told of a tool, and what the agent has to know of it.
 type Tool struct {
 	llm.Tool
-	Effect Effect
+	Effect Effect `json:"effect,omitempty"`
 	// Idempotent says that a second call under the same [Call].ID does nothing more.
-	Idempotent bool
+	Idempotent bool `json:"idempotent,omitempty"`
 	// Approve says that a person has to agree to each call.
-	Approve bool
+	Approve bool `json:"approve,omitempty"`
 }
 
 // MayRepeat reports whether a call that may have run can be made again.
 func (t Tool) MayRepeat() bool { return t.Effect == Reads || t.Idempotent }
+
+// Check returns an error that says why no model can be offered the tool; nil where one can.
+func (t Tool) Check() error {
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	}
+	switch {
+	case t.Name == "" || len(t.Name) > 64 || strings.ContainsFunc(t.Name, odd):
+		return fmt.Errorf("the name %q is not 1 to 64 letters, digits, underscores and hyphens", t.Name)
+	case !t.Schema.Valid() || !strings.HasPrefix(strings.TrimSpace(string(t.Schema)), "{"):
+		return fmt.Errorf("the schema of %s is no JSON object", t.Name)
+	}
+	return nil
+}
 
 // A Call is one call of a tool.
 type Call struct {

@@ -1,0 +1,292 @@
+package bot
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/step"
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tools/toolbox"
+)
+
+// Calls of tools of one's own. The journal has a call before it runs and its result after.
+// After a crash between the two a call that may be repeated runs again, under the same id;
+// of any other nobody knows whether it ran, and the model is told so. So what acts runs at
+// most once, and what was begun is never forgotten.
+
+const (
+	maxParallel = 4        // calls that only read, at a time
+	maxOwnArgs  = 64 << 10 // bytes
+	// callGrace is how long a call may go on once its time is over, before it is left alone.
+	callGrace = time.Second
+)
+
+// runOwnCalls runs the calls of tools of one's own that have no result yet: those that
+// only read beside one another, what writes one after another, all in the model's order.
+func (x *modelExchange) runOwnCalls(ctx context.Context, calls []llm.Call) error {
+	var group []ownCall
+	run := func() error {
+		list := group
+		group = nil
+		return x.runGroup(ctx, list)
+	}
+	for i, c := range calls {
+		t, ok := x.prompt.offer.find(c.Name)
+		if !ok || i >= maxCalls || x.hasResult(c) {
+			continue
+		}
+		if t.Effect != toolbox.Reads || len(group) == maxParallel || len(group) > 0 && group[0].tool.Effect != toolbox.Reads {
+			if err := run(); err != nil {
+				return err
+			}
+		}
+		group = append(group, ownCall{x: x, tool: t, of: c})
+	}
+	return run()
+}
+
+// runGroup journals calls, runs them beside one another, and journals their results.
+func (x *modelExchange) runGroup(ctx context.Context, list []ownCall) error {
+	if len(list) == 0 {
+		return nil
+	}
+	for i := range list {
+		if err := list[i].begin(ctx); err != nil {
+			return err
+		}
+	}
+	x.slot.Give()
+	var wait sync.WaitGroup
+	for i := range list {
+		if c := &list[i]; c.result == nil {
+			wait.Go(func() { c.run(ctx) })
+		}
+	}
+	wait.Wait()
+	x.fault(faultAfterRun)
+	for _, c := range list {
+		if c.result == nil { // a call that may be repeated, ended by ctx
+			return context.Cause(ctx)
+		}
+		// What acted is written down although the bot is to stop.
+		if err := x.journal.addJSON(x.hard, stepResult, *c.result); err != nil {
+			return err
+		}
+		x.addResults([]toolResult{*c.result})
+	}
+	return x.slot.Take(ctx)
+}
+
+// An ownCall is one call of a tool of one's own.
+type ownCall struct {
+	x      *modelExchange
+	tool   toolbox.Tool
+	of     llm.Call
+	id     string      // [toolbox.Call].ID
+	result *toolResult // nil until it is known
+}
+
+// begin writes into the journal that the call is about to run. Where that stands there
+// already and the call must not be repeated, nobody knows whether it ran.
+func (c *ownCall) begin(ctx context.Context) error {
+	switch i := slices.IndexFunc(c.x.begun, func(b step.Begun) bool { return b.Call == c.of.ID }); {
+	case i >= 0 && c.x.begun[i].Acts():
+		c.fail("nobody knows whether this call ran: the program ended while it was under way", "say so, and do not call it again unless somebody asks for that")
+		c.result.Unknown = true
+		return nil
+	case i >= 0:
+		c.id = c.x.begun[i].ID
+		return nil
+	}
+	switch args := strings.TrimSpace(c.of.Args); {
+	case len(args) > maxOwnArgs:
+		c.fail("the arguments are too long", fmt.Sprintf("use at most %d bytes", maxOwnArgs))
+		return nil
+	case args != "" && (!json.Valid([]byte(args)) || args[0] != '{'):
+		c.fail("the arguments are no JSON object", "write them as the tool's schema says")
+		return nil
+	case c.x.opts.DryRun && c.tool.Effect != toolbox.Reads:
+		c.fail("this is a dry run: nothing is done", "say what you would have done")
+		return nil
+	}
+	c.id = c.newID()
+	b := step.Begun{Call: c.of.ID, Name: c.tool.Name, ID: c.id, Effect: c.tool.Effect, Repeat: c.tool.MayRepeat()}
+	if err := c.x.journal.addJSON(ctx, stepCall, b); err != nil {
+		return err
+	}
+	c.x.begun = append(c.x.begun, b)
+	c.x.fault(faultAfterCall)
+	return nil
+}
+
+// newID returns the id of the call: of the turn, the round and what is called.
+func (c *ownCall) newID() string {
+	x := c.x
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d\x00%d\x00%s\x00%s\x00%s",
+		x.lease.Conversation, x.queued.Anchor, x.queued.Opened, x.queued.ID, x.rounds, c.of.ID, c.of.Name, c.of.Args))
+	return hex.EncodeToString(sum[:16])
+}
+
+// run calls the tool. What acts goes on while the bot stops.
+func (c *ownCall) run(ctx context.Context) {
+	under := ctx
+	if !c.tool.MayRepeat() {
+		under = c.x.hard
+	}
+	under, cancel := context.WithTimeout(under, c.x.limits.Call)
+	defer cancel()
+	under, end := c.x.traceTool(under, c.of)
+	r, err := c.call(under)
+	end(&err)
+	switch why := reasonFor(err); {
+	case err == nil:
+		c.take(r)
+	case errors.Is(err, toolbox.ErrNotRun):
+		c.fail("the tool did not run"+why, "go on without it, or say that it cannot be reached")
+	case c.tool.MayRepeat() && ctx.Err() != nil:
+		// The turn ends here, and goes on with this call.
+	case c.tool.MayRepeat():
+		c.fail("the tool failed"+why, "go on without it, or say that it does not work")
+	default:
+		c.fail("nobody knows whether this call ran"+why, "say so, and do not call it again unless somebody asks for that")
+		c.result.Unknown = true
+	}
+	if err != nil {
+		c.x.log.Warn("a tool failed", "tool", c.tool.Name, "err", err)
+	}
+}
+
+// reasonFor is what the model is told of an error.
+func reasonFor(err error) string {
+	var told interface{ Reason() string }
+	switch {
+	case errors.As(err, &told):
+		return ": " + told.Reason()
+	case errors.Is(err, context.DeadlineExceeded):
+		return ": its time was over"
+	}
+	return ""
+}
+
+// call calls the tool, and leaves it alone where it does not return when its time is over.
+func (c *ownCall) call(ctx context.Context) (toolbox.Result, error) {
+	type outcome struct {
+		r   toolbox.Result
+		err error
+	}
+	done := make(chan outcome, 1)
+	box, place := c.x.prompt.offer.boxes[c.tool.Name], c.x.toolPlace()
+	if box == nil {
+		return toolbox.Result{}, fmt.Errorf("%w: it is not there any more", toolbox.ErrNotRun)
+	}
+	go func() {
+		var o outcome
+		defer func() {
+			if p := recover(); p != nil {
+				o = outcome{err: fmt.Errorf("the tool panicked: %v", p)}
+			}
+			done <- o
+		}()
+		o.r, o.err = box.Call(ctx, place, toolbox.Call{ID: c.id, Turn: c.x.queued.ID, Name: c.tool.Name, Args: strings.TrimSpace(c.of.Args)})
+	}()
+	select {
+	case o := <-done:
+		return o.r, o.err
+	case <-ctx.Done():
+	}
+	select {
+	case o := <-done:
+		return o.r, o.err
+	case <-time.After(callGrace):
+		return toolbox.Result{}, context.Cause(ctx)
+	}
+}
+
+// take makes the call's result of what the tool answered, at most [Limits].Result bytes.
+func (c *ownCall) take(r toolbox.Result) {
+	var texts, leftOut []string
+	for _, p := range r.Parts {
+		switch {
+		case p.Kind == llm.KindText:
+			texts = append(texts, p.Text)
+		case p.Media != nil:
+			leftOut = append(leftOut, fmt.Sprintf("%s of %d bytes", p.Media.Type, len(p.Media.Data)))
+		}
+	}
+	key := "result"
+	if r.Failed {
+		key = "error"
+	}
+	text, most := strings.Join(texts, "\n"), c.x.limits.Result
+	for short := text; ; {
+		answer := map[string]any{key: jsonOf(short)}
+		gone := leftOut
+		if len(short) < len(text) {
+			gone = append(slices.Clone(leftOut), fmt.Sprintf("the last %d of %d bytes", len(text)-len(short), len(text)))
+		}
+		if gone != nil {
+			answer["left_out"] = gone
+		}
+		n := c.set(answer, r.Failed)
+		if n <= most || short == "" {
+			return
+		}
+		short = strings.ToValidUTF8(cut(text, len(short)*max(0, most-200)/n), "")
+	}
+}
+
+// jsonOf returns a tool's text as it stands in an answer: as the JSON that it is, or as one
+// text. Neither has a line break that is not escaped, so that no line of it can be taken for
+// one of the prompt's.
+func jsonOf(text string) any {
+	text = assemble.Clean(text)
+	if s := strings.TrimSpace(text); strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") {
+		var b bytes.Buffer
+		if json.Compact(&b, []byte(s)) == nil {
+			return json.RawMessage(b.Bytes())
+		}
+	}
+	return text
+}
+
+// fail makes an answer that says what went wrong, and what to do about it.
+func (c *ownCall) fail(what, remedy string) {
+	c.set(map[string]any{"error": what, "remedy": remedy}, true)
+}
+
+// set makes the call's result, and returns its length in bytes.
+func (c *ownCall) set(answer map[string]any, failed bool) int {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(answer); err != nil {
+		b.Reset()
+		b.WriteString(`{"error":"the tool's answer cannot be written"}`)
+	}
+	text := strings.TrimSpace(b.String())
+	c.result = &toolResult{Result: llm.Result{Call: c.of.ID, Name: c.of.Name, Parts: []llm.Part{llm.Text(text)}, Failed: failed}}
+	return len(text)
+}
+
+// hasActed reports whether the journal has a call of a tool that must not be made again.
+// Of an erased one it takes that to be so.
+func (j *journal) hasActed() bool {
+	return slices.ContainsFunc(j.steps, func(s earshot.Step) bool {
+		if s.Kind != stepCall || s.Data == nil {
+			return s.Kind == stepCall
+		}
+		e, err := step.Decode(s)
+		return err != nil || e.Begun.Acts()
+	})
+}
