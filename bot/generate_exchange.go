@@ -114,7 +114,7 @@ func (x *modelExchange) addResults(results []toolResult) {
 	x.requestDialog.addResults(results)
 	for _, r := range results {
 		x.read = append(x.read, r.Shows...)
-		if _, own := x.prompt.offer.find(r.Name); own {
+		if !slices.ContainsFunc(tools.Tools(), func(t llm.Tool) bool { return t.Name == r.Name }) {
 			continue // its ids are no messages
 		}
 		for _, p := range r.Parts {

@@ -42,7 +42,7 @@ func (x *modelExchange) runOwnCalls(ctx context.Context, calls []llm.Call) error
 		return x.runGroup(ctx, list)
 	}
 	for i, c := range calls {
-		t, ok := x.prompt.offer.find(c.Name)
+		t, args, ok := x.prompt.offer.ownTool(c)
 		if !ok || i >= maxCalls || x.hasResult(c) {
 			continue
 		}
@@ -51,7 +51,7 @@ func (x *modelExchange) runOwnCalls(ctx context.Context, calls []llm.Call) error
 				return err
 			}
 		}
-		group = append(group, ownCall{x: x, tool: t, of: c})
+		group = append(group, ownCall{x: x, tool: t, of: c, args: strings.TrimSpace(args)})
 	}
 	return run()
 }
@@ -93,6 +93,7 @@ type ownCall struct {
 	x      *modelExchange
 	tool   toolbox.Tool
 	of     llm.Call
+	args   string      // of the tool
 	id     string      // [toolbox.Call].ID
 	result *toolResult // nil until it is known
 }
@@ -109,7 +110,7 @@ func (c *ownCall) begin(ctx context.Context) error {
 		c.id = c.x.begun[i].ID
 		return nil
 	}
-	switch args := strings.TrimSpace(c.of.Args); {
+	switch args := c.args; {
 	case len(args) > maxOwnArgs:
 		c.fail("the arguments are too long", fmt.Sprintf("use at most %d bytes", maxOwnArgs))
 		return nil
@@ -134,7 +135,7 @@ func (c *ownCall) begin(ctx context.Context) error {
 func (c *ownCall) newID() string {
 	x := c.x
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%d\x00%d\x00%s\x00%s\x00%s",
-		x.lease.Conversation, x.queued.Anchor, x.queued.Opened, x.queued.ID, x.rounds, c.of.ID, c.of.Name, c.of.Args))
+		x.lease.Conversation, x.queued.Anchor, x.queued.Opened, x.queued.ID, x.rounds, c.of.ID, c.tool.Name, c.args))
 	return hex.EncodeToString(sum[:16])
 }
 
@@ -198,7 +199,7 @@ func (c *ownCall) call(ctx context.Context) (toolbox.Result, error) {
 			}
 			done <- o
 		}()
-		o.r, o.err = box.Call(ctx, place, toolbox.Call{ID: c.id, Turn: c.x.queued.ID, Name: c.tool.Name, Args: strings.TrimSpace(c.of.Args)})
+		o.r, o.err = box.Call(ctx, place, toolbox.Call{ID: c.id, Turn: c.x.queued.ID, Name: c.tool.Name, Args: c.args})
 	}()
 	select {
 	case o := <-done:
@@ -267,16 +268,20 @@ func (c *ownCall) fail(what, remedy string) {
 
 // set makes the call's result, and returns its length in bytes.
 func (c *ownCall) set(answer map[string]any, failed bool) int {
+	text := encodeAnswer(answer)
+	c.result = &toolResult{Result: llm.Result{Call: c.of.ID, Name: c.of.Name, Parts: []llm.Part{llm.Text(text)}, Failed: failed}}
+	return len(text)
+}
+
+// encodeAnswer writes an answer as JSON.
+func encodeAnswer(answer map[string]any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(answer); err != nil {
-		b.Reset()
-		b.WriteString(`{"error":"the tool's answer cannot be written"}`)
+		return `{"error":"the tool's answer cannot be written"}`
 	}
-	text := strings.TrimSpace(b.String())
-	c.result = &toolResult{Result: llm.Result{Call: c.of.ID, Name: c.of.Name, Parts: []llm.Part{llm.Text(text)}, Failed: failed}}
-	return len(text)
+	return strings.TrimSpace(b.String())
 }
 
 // hasActed reports whether the journal has a call of a tool that must not be made again.

@@ -73,7 +73,11 @@ func (x *modelExchange) runTool(ctx context.Context, c llm.Call, n int) (_ toolR
 	ctx, end := x.traceTool(ctx, c)
 	defer end(&err)
 	a := tools.Answer{JSON: `{"error":"too many calls at once"}`, Failed: true}
-	switch own, is := x.ownTool(c); {
+	own, is := x.ownTool(c)
+	if found, failed, ok := x.prompt.offer.finderAnswer(c); ok {
+		own, is = tools.Answer{JSON: encodeAnswer(found), Failed: failed}, true
+	}
+	switch {
 	case x.tools == nil:
 		a.JSON = `{"error":"there is no such tool"}`
 	case is:

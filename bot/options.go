@@ -34,9 +34,12 @@ type Options struct {
 	MaxTokens    int               // of one answer; default: [llm.DefaultMaxTokens]
 	NoTools      bool              // the model gets no tools, neither of the channel nor of Tools
 	Tools        []toolbox.Toolbox // tools of one's own, beside those of the channel
-	Answer       Answer
-	Limits       Limits
-	Files        Files // loads what people share; nil: nothing is attached
+	// ToolTokens is how many tokens the descriptions of Tools may have; above that the
+	// model searches them. Default: [DefaultToolTokens].
+	ToolTokens int
+	Answer     Answer
+	Limits     Limits
+	Files      Files // loads what people share; nil: nothing is attached
 	// Search finds what the section recall and the tools show. It is over Store.
 	// Default: one of the bot's own.
 	Search *search.Searcher

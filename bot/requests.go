@@ -157,9 +157,7 @@ func (x *requestReplay) apply(ctx context.Context, kind string, d step.Entry, n 
 			x.whyNot("%v", err)
 			return
 		}
-		for _, t := range o.List {
-			x.own = append(x.own, t.Tool)
-		}
+		x.own = offer{list: o.List, hidden: o.Hidden}.forModel()
 	case stepResults, stepResult:
 		if x.last == nil {
 			x.whyNot("entry %d of the journal follows no answer", n)

@@ -34,6 +34,7 @@ const howToAct = "You have tools beside those that read this channel. What they 
 // An offer is the tools of one's own that the model has in a turn.
 type offer struct {
 	sha256 string // "": none
+	hidden bool   // the list is longer than a prompt should carry: the model searches it
 	list   []toolbox.Tool
 	boxes  map[string]toolbox.Toolbox // by the name of the tool; none for a tool that went meanwhile
 	of     earshot.TurnID             // whose journal has the list; 0: it is not written yet
@@ -51,6 +52,9 @@ func (o offer) find(name string) (t toolbox.Tool, ok bool) {
 
 // forModel returns the descriptions of the tools.
 func (o offer) forModel() []llm.Tool {
+	if o.hidden {
+		return findersFor(o.list)
+	}
 	list := make([]llm.Tool, len(o.list))
 	for i, t := range o.list {
 		list[i] = t.Tool
@@ -86,6 +90,7 @@ func (c *claimedTurn) offer(ctx context.Context) offer {
 	if len(o.list) > 0 {
 		o.sha256 = hashOf(o.list)
 	}
+	o.hidden = toolTokens(o.list) > c.opts.ToolTokens
 	return o
 }
 
@@ -116,13 +121,14 @@ func (o offer) whyNot(t toolbox.Tool) string {
 
 // reservedTools are the names of the channel's tools and of the bot's own.
 func reservedTools() []string {
-	names := []string{staySilent, react, stopListening}
+	names := []string{staySilent, react, stopListening, findTools, useTool}
 	for _, t := range tools.Tools() {
 		names = append(names, t.Name)
 	}
 	return names
 }
 
+// hashOf returns the SHA-256 of a list.
 func hashOf(list []toolbox.Tool) string {
 	data, err := json.Marshal(list)
 	if err != nil {
@@ -153,7 +159,7 @@ func (t *turn) recordOffer(ctx context.Context, o *offer) error {
 	if o.sha256 == "" || o.of != 0 {
 		return nil
 	}
-	data := step.Offer{SHA256: o.sha256, List: o.list}
+	data := step.Offer{SHA256: o.sha256, List: o.list, Hidden: o.hidden}
 	before, of, err := t.offeredBefore(ctx)
 	if err != nil {
 		return err
@@ -184,7 +190,7 @@ func (t *turn) recordedOffer(ctx context.Context) (offer, error) {
 			t.log.Warn("the list of tools is not known any more: it is made again", "err", err)
 			return o, nil
 		}
-		o.sha256, o.list, o.of = data.SHA256, data.List, cmp.Or(data.Of, t.queued.ID)
+		o.sha256, o.list, o.hidden, o.of = data.SHA256, data.List, data.Hidden, cmp.Or(data.Of, t.queued.ID)
 	}
 	return o, nil
 }

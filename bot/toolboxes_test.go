@@ -401,6 +401,37 @@ func TestADryRunDoesNothing(t *testing.T) {
 	}, llmtest.Calls(llm.Call{Name: "find_issue", Args: `{}`}, llm.Call{Name: "create_issue", Args: `{}`}), llmtest.Say("Done."))
 }
 
+func TestTooManyToolsAreSearched(t *testing.T) {
+	t.Parallel()
+	withTracker(t, func(_ *bot.Options, b *tracker) {
+		for i := range 60 {
+			x := tool(fmt.Sprintf("wiki__page_%02d", i), toolbox.Reads)
+			x.Description = "Reads a page of the wiki." + strings.Repeat(" It has chapters.", 10)
+			b.more = append(b.more, x)
+		}
+	}, func(w *world, b *tracker, m *llmtest.Model) {
+		w.ask("m1", "open an issue")
+		w.ask("m2", "another one")
+		same(t, "posts", w.board.all(), []string{"Opened.", "Again."})
+		same(t, "done", b.done(), []string{`create_issue {"text":"a"}`, `create_issue {"text":"b"}`})
+		r := m.Requests()
+		if n := len(r[0].Tools); r[0].Tools[n-1].Name != "use_tool" || r[0].Tools[n-2].Name != "find_tools" {
+			t.Errorf("the last tools are %q", r[0].Tools[n-2:])
+		}
+		found := answers(r[1])[0]
+		if !strings.HasPrefix(found, `{"tools":[{"name":"create_issue","description":"create_issue, in the issue tracker."`) || strings.Contains(found, "wiki") {
+			t.Errorf("found %s", found)
+		}
+		same(t, "a name that is none", answers(r[3]), []string{`{"error":"there is no such tool, or the arguments are no JSON","remedy":"give name and arguments as find_tools has them"}`})
+		same(t, "why epochs began", w.began(), []string{"conversation", ""})
+		if len(r[4].Messages) < 6 {
+			t.Errorf("what was found is not in the session: %d messages", len(r[4].Messages))
+		}
+	}, llmtest.Call("find_tools", `{"intent":"create an issue in the tracker"}`), llmtest.Call("use_tool", `{"name":"create_issue","arguments":{"text":"a"}}`),
+		llmtest.Call("use_tool", `{"name":"rm","arguments":{}}`), llmtest.Say("Opened."),
+		llmtest.Call("use_tool", `{"name":"create_issue","arguments":{"text":"b"}}`), llmtest.Say("Again."))
+}
+
 // TestKillsWhileToolsAct kills processes at random instants, while tools that take their
 // time act on a tracker that survives them. Whatever happens, no issue is opened twice,
 // and each that was opened, or may have been, is told of in the one reply.

@@ -15,14 +15,14 @@ import (
 
 // The kinds of steps, as they are stored.
 const (
-	Answer   = "answer"  // an llm.Response
-	Results  = "results" // []Result, to the answer before
-	Failed   = "failed"  // why the person was told that there is no answer
-	Reopened = "again"   // a turn that had failed is to be posted after all
-	Files    = "files"   // []File: which files the model was given, and which not
-	Tools    = "tools"   // an Offer: which tools of one's own the model may call
-	Call     = "call"    // a Begun: one of them is about to run
-	ResultOfOne  = "result"  // a Result: what it answered
+	Answer      = "answer"  // an llm.Response
+	Results     = "results" // []Result, to the answer before
+	Failed      = "failed"  // why the person was told that there is no answer
+	Reopened    = "again"   // a turn that had failed is to be posted after all
+	Files       = "files"   // []File: which files the model was given, and which not
+	Tools       = "tools"   // an Offer: which tools of one's own the model may call
+	Call        = "call"    // a Begun: one of them is about to run
+	ResultOfOne = "result"  // a Result: what it answered
 )
 
 // An Entry is one step of a turn's journal, decoded. The field of its kind is set;
@@ -46,7 +46,8 @@ type Entry struct {
 type Offer struct {
 	SHA256 string         `json:"sha256"` // of List as JSON
 	List   []toolbox.Tool `json:"list,omitempty"`
-	Of     earshot.TurnID `json:"of,omitempty"` // has List in its journal
+	Of     earshot.TurnID `json:"of,omitempty"`     // has List in its journal
+	Hidden bool           `json:"hidden,omitempty"` // the model searches List, and is not given it
 }
 
 // A Begun is a call of a tool of one's own that is about to run.
@@ -65,9 +66,9 @@ func (b Begun) Acts() bool { return b.Effect != toolbox.Reads && !b.Repeat }
 // journal has it without their content.
 type Result struct {
 	llm.Result
-	Unknown bool `json:"unknown,omitempty"` // nobody knows whether the tool ran
-	Shows []earshot.MessageID `json:"shows,omitempty"` // whose text or file is in it
-	Files []File              `json:"files,omitempty"`
+	Unknown bool                `json:"unknown,omitempty"` // nobody knows whether the tool ran
+	Shows   []earshot.MessageID `json:"shows,omitempty"`   // whose text or file is in it
+	Files   []File              `json:"files,omitempty"`
 }
 
 // A File says what became of one file, never its content.
