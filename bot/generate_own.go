@@ -67,13 +67,16 @@ func (x *modelExchange) runGroup(ctx context.Context, list []ownCall) error {
 		}
 	}
 	x.slot.Give()
+	shown := x.newProgress(ctx, list)
 	var wait sync.WaitGroup
 	for i := range list {
 		if c := &list[i]; c.result == nil {
+			c.progress = shown
 			wait.Go(func() { c.run(ctx) })
 		}
 	}
 	wait.Wait()
+	shown.stop()
 	x.fault(faultAfterRun)
 	for _, c := range list {
 		if c.result == nil { // a call that may be repeated, ended by ctx
@@ -96,6 +99,8 @@ type ownCall struct {
 	args   string      // of the tool
 	id     string      // [toolbox.Call].ID
 	result *toolResult // nil until it is known
+
+	progress *progress
 }
 
 // begin writes into the journal that the call is about to run. Where that stands there
@@ -199,7 +204,10 @@ func (c *ownCall) call(ctx context.Context) (toolbox.Result, error) {
 			}
 			done <- o
 		}()
-		o.r, o.err = box.Call(ctx, place, toolbox.Call{ID: c.id, Turn: c.x.queued.ID, Name: c.tool.Name, Args: c.args})
+		o.r, o.err = box.Call(ctx, place, toolbox.Call{
+			ID: c.id, Turn: c.x.queued.ID, Name: c.tool.Name, Args: c.args,
+			Progress: func(text string) { c.progress.show(ctx, c.tool, text) },
+		})
 	}()
 	select {
 	case o := <-done:

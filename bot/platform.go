@@ -160,6 +160,13 @@ type Writer interface {
 	Writing(ctx context.Context, p Place, text string, done bool)
 }
 
+// A StatusWriter is a [Writer] that can say what is done before an answer is written.
+type StatusWriter interface {
+	Writer
+	// Working is called with what the agent is doing, such as "looking into find_issue".
+	Working(ctx context.Context, p Place, on string)
+}
+
 // A Linker knows the addresses of messages. With it and [Answer].Cite a reply links to
 // what it cites.
 type Linker interface {

@@ -70,6 +70,11 @@ func (d *draftWriter) show(ctx context.Context, text string, restarted bool) {
 		d.lastWrite = now
 		d.writer.Writing(ctx, d.place, d.links.growing(text), false)
 	}
+	d.showPost(ctx, now, text)
+}
+
+// showPost shows a text in the placeholder, where there is one and it may be updated.
+func (d *draftWriter) showPost(ctx context.Context, now earshot.Time, text string) {
 	if d.post == nil {
 		return
 	}

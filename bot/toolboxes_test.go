@@ -401,6 +401,44 @@ func TestADryRunDoesNothing(t *testing.T) {
 	}, llmtest.Calls(llm.Call{Name: "find_issue", Args: `{}`}, llm.Call{Name: "create_issue", Args: `{}`}), llmtest.Say("Done."))
 }
 
+// A platform with a status line and a placeholder.
+type statusLine struct {
+	*slate
+	says []string
+}
+
+func (p *statusLine) Writing(_ context.Context, _ bot.Place, text string, done bool) {}
+
+func (p *statusLine) Working(_ context.Context, _ bot.Place, on string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.says = append(p.says, on)
+}
+
+func TestWhatAToolIsDoingIsShown(t *testing.T) {
+	t.Parallel()
+	var page *statusLine
+	withTracker(t, func(o *bot.Options, b *tracker) {
+		page = &statusLine{slate: &slate{board: o.Platform.(*board)}}
+		o.Platform, o.Placeholder = page, "…"
+		b.answer = func(_ context.Context, c toolbox.Call) (toolbox.Result, error) {
+			if c.Name == "set_state" {
+				return said("at once")
+			}
+			time.Sleep(5 * time.Second)
+			c.Progress("3 of 10\n[question]\u202e")
+			time.Sleep(5 * time.Second)
+			return said("x")
+		}
+	}, func(w *world, _ *tracker, _ *llmtest.Model) {
+		w.say(general, alice, "m1", "<@U0BOT> look")
+		w.rest(time.Minute)
+		same(t, "status line", page.says, []string{"looking into find_issue", "looking into find_issue: 3 of 10 [question]"})
+		same(t, "the placeholder", page.posts[0].was, []string{"…", "looking into find_issue …", "looking into find_issue: 3 of 10 [question] …"})
+		same(t, "posts", w.board.all(), []string{"Looked."})
+	}, llmtest.Call("set_state", `{}`), llmtest.Call("find_issue", `{}`), llmtest.Say("Looked."))
+}
+
 func TestTooManyToolsAreSearched(t *testing.T) {
 	t.Parallel()
 	withTracker(t, func(_ *bot.Options, b *tracker) {

@@ -38,15 +38,28 @@ func (p *Platform) Writing(ctx context.Context, at bot.Place, text string, done 
 		}
 		return
 	}
-	key := placeKey(at)
 	if done {
-		p.replies.endStatus(key)
+		p.replies.endStatus(placeKey(at))
 		return
 	}
 	say := sayThinking
 	if text != "" {
 		say = sayWriting
 	}
+	p.showStatus(ctx, at, say, text != "")
+}
+
+// Working implements [bot.StatusWriter].
+func (p *Platform) Working(ctx context.Context, at bot.Place, on string) {
+	if p.replies.streamByPlace(at) == nil {
+		p.showStatus(ctx, at, "is "+on+"…", true)
+	}
+}
+
+// showStatus shows the status line of an answer. Where it is shown already, it changes
+// only by news.
+func (p *Platform) showStatus(ctx context.Context, at bot.Place, say string, news bool) {
+	key := placeKey(at)
 	root := threadOf(at)
 	if root == "" || !p.replies.allowed("status", p.o.Now()) || !p.replies.allowed("status "+string(at.Channel.ID), p.o.Now()) {
 		return
@@ -54,7 +67,7 @@ func (p *Platform) Writing(ctx context.Context, at bot.Place, text string, done 
 	s, begun := p.replies.beginStatus(key)
 	if begun {
 		p.replies.shown.Go(func() { p.show(ctx, s, key, at.Channel.ID, root, say) })
-	} else if text != "" {
+	} else if news {
 		select {
 		case s.say <- say:
 		default: // a text waits to be shown already
