@@ -32,8 +32,7 @@ func (t *turn) generate(ctx, hard context.Context, p prompt, placeholder *earsho
 	ctx, cancel := context.WithTimeoutCause(ctx, t.limits.Generate, tooLong)
 	defer cancel()
 	x := t.newExchange(p, placeholder)
-	x.hard = hard
-	a, err := x.run(ctx)
+	a, err := x.run(ctx, hard)
 	if err != nil {
 		return answer{}, x.errorOutcome(ctx, err)
 	}
@@ -41,12 +40,12 @@ func (t *turn) generate(ctx, hard context.Context, p prompt, placeholder *earsho
 }
 
 // run asks the model and runs its tools until there is a reply.
-func (x *modelExchange) run(ctx context.Context) (answer, error) {
+func (x *modelExchange) run(ctx, hard context.Context) (answer, error) {
 	if err := x.prepare(ctx); err != nil {
 		return answer{}, err
 	}
 	for {
-		if done, err := x.advance(ctx); err != nil {
+		if done, err := x.advance(ctx, hard); err != nil {
 			return answer{}, err
 		} else if done {
 			return x.reply(ctx)

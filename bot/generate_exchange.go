@@ -22,8 +22,7 @@ type modelExchange struct {
 	called      bool // the question calls the agent as the prompt has it, or did before it was edited
 
 	requestDialog
-	hard       context.Context // outlives a stop of the bot: what acts is not cut off
-	begun      []step.Begun    // calls of tools of one's own that were begun
+	begun      []step.Begun // calls of tools of one's own that were begun
 	read       []earshot.MessageID
 	askedAgain bool // after an empty response
 }
@@ -48,7 +47,7 @@ func (t *turn) newExchange(p prompt, placeholder *earshot.Post) *modelExchange {
 
 // advance runs the tools that the last response calls. It reports whether that
 // response is the answer.
-func (x *modelExchange) advance(ctx context.Context) (done bool, err error) {
+func (x *modelExchange) advance(ctx, hard context.Context) (done bool, err error) {
 	if x.last == nil {
 		return false, nil
 	}
@@ -62,7 +61,7 @@ func (x *modelExchange) advance(ctx context.Context) (done bool, err error) {
 	if len(calls) == 0 || x.rounds >= x.limits.Rounds {
 		return true, nil
 	}
-	return false, x.runTools(ctx, calls)
+	return false, x.runTools(ctx, hard, calls)
 }
 
 // text returns the text of the model's last response or, where that is empty, the

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,7 +13,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/bot/internal/toolresult"
 	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tools/toolbox"
@@ -34,12 +33,12 @@ const (
 
 // runOwnCalls runs the calls of tools of one's own that have no result yet: those that
 // only read beside one another, what writes one after another, all in the model's order.
-func (x *modelExchange) runOwnCalls(ctx context.Context, calls []llm.Call) error {
+func (x *modelExchange) runOwnCalls(ctx, hard context.Context, calls []llm.Call) error {
 	var group []ownCall
 	run := func() error {
 		list := group
 		group = nil
-		return x.runGroup(ctx, list)
+		return x.runGroup(ctx, hard, list)
 	}
 	for i, c := range calls {
 		t, args, ok := x.prompt.offer.ownTool(c)
@@ -57,7 +56,7 @@ func (x *modelExchange) runOwnCalls(ctx context.Context, calls []llm.Call) error
 }
 
 // runGroup journals calls, runs them beside one another, and journals their results.
-func (x *modelExchange) runGroup(ctx context.Context, list []ownCall) error {
+func (x *modelExchange) runGroup(ctx, hard context.Context, list []ownCall) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -72,7 +71,7 @@ func (x *modelExchange) runGroup(ctx context.Context, list []ownCall) error {
 	for i := range list {
 		if c := &list[i]; c.result == nil {
 			c.progress = shown
-			wait.Go(func() { c.run(ctx) })
+			wait.Go(func() { c.run(ctx, hard) })
 		}
 	}
 	wait.Wait()
@@ -83,7 +82,7 @@ func (x *modelExchange) runGroup(ctx context.Context, list []ownCall) error {
 			return context.Cause(ctx)
 		}
 		// What acted is written down although the bot is to stop.
-		if err := x.journal.addJSON(x.hard, stepResult, *c.result); err != nil {
+		if err := x.journal.addJSON(hard, stepResult, *c.result); err != nil {
 			return err
 		}
 		x.addResults([]toolResult{*c.result})
@@ -145,10 +144,10 @@ func (c *ownCall) newID() string {
 }
 
 // run calls the tool. What acts goes on while the bot stops.
-func (c *ownCall) run(ctx context.Context) {
+func (c *ownCall) run(ctx, hard context.Context) {
 	under := ctx
 	if !c.tool.MayRepeat() {
-		under = c.x.hard
+		under = hard
 	}
 	under, cancel := context.WithTimeout(under, c.x.limits.Call)
 	defer cancel()
@@ -157,7 +156,7 @@ func (c *ownCall) run(ctx context.Context) {
 	end(&err)
 	switch why := reasonFor(err); {
 	case err == nil:
-		c.take(r)
+		c.set(toolresult.Of(r, c.x.limits.Result), r.Failed)
 	case errors.Is(err, toolbox.ErrNotRun):
 		c.fail("the tool did not run"+why, "go on without it, or say that it cannot be reached")
 	case c.tool.MayRepeat() && ctx.Err() != nil:
@@ -222,74 +221,13 @@ func (c *ownCall) call(ctx context.Context) (toolbox.Result, error) {
 	}
 }
 
-// take makes the call's result of what the tool answered, at most [Limits].Result bytes.
-func (c *ownCall) take(r toolbox.Result) {
-	var texts, leftOut []string
-	for _, p := range r.Parts {
-		switch {
-		case p.Kind == llm.KindText:
-			texts = append(texts, p.Text)
-		case p.Media != nil:
-			leftOut = append(leftOut, fmt.Sprintf("%s of %d bytes", p.Media.Type, len(p.Media.Data)))
-		}
-	}
-	key := "result"
-	if r.Failed {
-		key = "error"
-	}
-	text, most := strings.Join(texts, "\n"), c.x.limits.Result
-	for short := text; ; {
-		answer := map[string]any{key: jsonOf(short)}
-		gone := leftOut
-		if len(short) < len(text) {
-			gone = append(slices.Clone(leftOut), fmt.Sprintf("the last %d of %d bytes", len(text)-len(short), len(text)))
-		}
-		if gone != nil {
-			answer["left_out"] = gone
-		}
-		n := c.set(answer, r.Failed)
-		if n <= most || short == "" {
-			return
-		}
-		short = strings.ToValidUTF8(cut(text, len(short)*max(0, most-200)/n), "")
-	}
-}
-
-// jsonOf returns a tool's text as it stands in an answer: as the JSON that it is, or as one
-// text. Neither has a line break that is not escaped, so that no line of it can be taken for
-// one of the prompt's.
-func jsonOf(text string) any {
-	text = assemble.Clean(text)
-	if s := strings.TrimSpace(text); strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") {
-		var b bytes.Buffer
-		if json.Compact(&b, []byte(s)) == nil {
-			return json.RawMessage(b.Bytes())
-		}
-	}
-	return text
-}
-
-// fail makes an answer that says what went wrong, and what to do about it.
+// fail makes a result that says what went wrong, and what to do about it.
 func (c *ownCall) fail(what, remedy string) {
-	c.set(map[string]any{"error": what, "remedy": remedy}, true)
+	c.set(toolresult.Failure(what, remedy), true)
 }
 
-// set makes the call's result, and returns its length in bytes.
-func (c *ownCall) set(answer map[string]any, failed bool) int {
-	text := encodeAnswer(answer)
-	c.result = &toolResult{Result: llm.Result{Call: c.of.ID, Name: c.of.Name, Parts: []llm.Part{llm.Text(text)}, Failed: failed}}
-	return len(text)
-}
-
-// encodeAnswer writes an answer as JSON.
-func encodeAnswer(answer map[string]any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(answer); err != nil {
-		return `{"error":"the tool's answer cannot be written"}`
-	}
-	return strings.TrimSpace(b.String())
+func (c *ownCall) set(answer string, failed bool) {
+	c.result = &toolResult{Result: llm.Result{Call: c.of.ID, Name: c.of.Name, Parts: []llm.Part{llm.Text(answer)}, Failed: failed}}
 }
 
 // hasActed reports whether the journal has a call of a tool that must not be made again.

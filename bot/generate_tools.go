@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot/internal/attach"
 	"github.com/earshot-ai/earshot/bot/internal/slots"
+	"github.com/earshot-ai/earshot/bot/internal/toolresult"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tools"
 )
@@ -40,9 +41,9 @@ func (x *modelExchange) newTools() *tools.Set {
 }
 
 // runTools runs the calls of the last response that have no result yet, and journals the
-// results.
-func (x *modelExchange) runTools(ctx context.Context, calls []llm.Call) error {
-	if err := x.runOwnCalls(ctx, calls); err != nil || x.last == nil {
+// results. hard outlives a stop of the bot: what acts is not cut off.
+func (x *modelExchange) runTools(ctx, hard context.Context, calls []llm.Call) error {
+	if err := x.runOwnCalls(ctx, hard, calls); err != nil || x.last == nil {
 		return err
 	}
 	var results, stored []toolResult
@@ -75,7 +76,7 @@ func (x *modelExchange) runTool(ctx context.Context, c llm.Call, n int) (_ toolR
 	a := tools.Answer{JSON: `{"error":"too many calls at once"}`, Failed: true}
 	own, is := x.ownTool(c)
 	if found, failed, ok := x.prompt.offer.finderAnswer(c); ok {
-		own, is = tools.Answer{JSON: encodeAnswer(found), Failed: failed}, true
+		own, is = tools.Answer{JSON: toolresult.JSON(found), Failed: failed}, true
 	}
 	switch {
 	case x.tools == nil:
