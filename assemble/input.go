@@ -52,9 +52,19 @@ type Input struct {
 	// AskedBy is who asks, where that is not the anchor's author: somebody who gave the
 	// anchor an emoji that asks. The log form says so above the question.
 	AskedBy EmojiAsker
+	// Mentioned are people whom the messages mention by id, who go by these names where
+	// they wrote none of them. Somebody who is not here goes by what stands in the mention.
+	Mentioned []MentionedPerson
 	// Recalled is what search found for the question; its messages are among
 	// Messages. Only the section recall reads it.
 	Recalled []RecalledMessage
+}
+
+// A MentionedPerson is the name of somebody whom messages mention.
+type MentionedPerson struct {
+	ID       earshot.AuthorID
+	Name     string
+	FullName string // "" when unknown
 }
 
 // An EmojiAsker is somebody who asks about a message by giving it an emoji. The zero

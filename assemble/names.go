@@ -34,12 +34,13 @@ type authorName struct {
 	twin       bool // another name looks the same as base, or base is reserved
 }
 
-// newNames names the authors of msgs, which are in the order of Position. Those
+// newNames names the authors of msgs, which are in the order of Position, and those who
+// are mentioned. Those
 // whom the session names keep that name, if it obeys the rules. The others get
 // their newest name; where two look alike, their full names if these differ, else
 // the later by id a number. A name that looks like the agent's or is reserved gets
 // a number too.
-func newNames(self earshot.Identity, bots string, msgs []*msg, session []earshot.SessionName) *uniqueNames {
+func newNames(self earshot.Identity, bots string, msgs []*msg, mentioned []MentionedPerson, session []earshot.SessionName) *uniqueNames {
 	n := &uniqueNames{self: self, selfName: cleanName(self.Name), botWord: " (" + bots + ")",
 		byID: map[earshot.AuthorID]string{}, standings: map[earshot.AuthorID]knownStanding{}, inUse: map[earshot.AuthorID]bool{}, renamed: map[earshot.AuthorID]string{}}
 	if n.selfName == "" {
@@ -55,7 +56,7 @@ func newNames(self earshot.Identity, bots string, msgs []*msg, session []earshot
 		n.byID[h.ID], n.inUse[h.ID] = h.Name, true
 		taken.add(h.Name)
 	}
-	authors := n.authors(msgs)
+	authors := n.authors(msgs, mentioned)
 	shorts, fulls := newLooks(memo), newLooks(memo)
 	for i := range authors {
 		shorts.add(authors[i].base)
@@ -91,9 +92,9 @@ func newNames(self earshot.Identity, bots string, msgs []*msg, session []earshot
 	return n
 }
 
-// authors returns the authors of msgs and those who gave their reactions, without the
-// agent, in the order of id.
-func (n *uniqueNames) authors(msgs []*msg) []authorName {
+// authors returns the authors of msgs, those who gave their reactions and those who are
+// mentioned, without the agent, in the order of id.
+func (n *uniqueNames) authors(msgs []*msg, mentioned []MentionedPerson) []authorName {
 	var list []authorName
 	index := map[earshot.AuthorID]int{}
 	done := earshot.AuthorID("\x00\x00") // the author of the message before; this is nobody's id
@@ -115,12 +116,20 @@ func (n *uniqueNames) authors(msgs []*msg) []authorName {
 			done = id
 		}
 	}
+	besides := func(id earshot.AuthorID, name, full string) {
+		if _, known := index[id]; !known && name != "" && !n.self.Is(id) {
+			index[id] = len(list)
+			list = append(list, authorName{id: id, base: name, full: full})
+		}
+	}
+	for _, p := range mentioned {
+		besides(p.ID, p.Name, p.FullName)
+	}
 	for _, m := range slices.Backward(msgs) {
 		for _, r := range m.Reactions {
 			for _, x := range reactorsOf(m.Message, r) {
-				if _, known := index[x.ID]; !known && x.Name != "" && !m.Deleted && !n.self.Is(x.ID) {
-					index[x.ID] = len(list)
-					list = append(list, authorName{id: x.ID, base: x.Name})
+				if !m.Deleted {
+					besides(x.ID, x.Name, "")
 				}
 			}
 		}
@@ -205,8 +214,8 @@ func (n *uniqueNames) standing(a earshot.Author) knownStanding {
 	return n.standings[authorKey(a)]
 }
 
-// mentionedName returns the name of a mentioned user: of the agent, of an author, or
-// the label in the mention, else the id.
+// mentionedName returns the name of a mentioned user: of the agent, of who is known by a
+// name, or the label in the mention, else the id.
 func (n *uniqueNames) mentionedName(id earshot.AuthorID, label string) string {
 	if n.self.Is(id) {
 		return n.selfName

@@ -38,7 +38,7 @@ func (w WrittenMessage) Lines() string {
 // stretch of chat and not asked to answer in it, such as a summariser. Messages
 // are in any order and come back in the order of Position; deleted and blank ones
 // are left out, and each has at most limit tokens of text (0: all of it). The
-// agent's own messages have its name. Of in only Messages, Identity, Zone, Counter
+// agent's own messages have its name. Of in only Messages, Mentioned, Identity, Zone, Counter
 // and Policy.Bots are used. The error is an [*InputError].
 func Transcribe(in Input, limit int) ([]WrittenMessage, error) {
 	t, err := newReader(in)
@@ -75,7 +75,7 @@ func newReader(in Input) (*turn, error) {
 	t := &turn{in: &in, counts: map[string]int{}, dayCosts: map[day]int{}}
 	t.msgs, t.rising = normalise(withFilesInWords(in.Messages))
 	t.when = calendar{zone: zone, name: firstOf(in.Zone, "UTC")}
-	t.names = newNames(in.Identity, in.Policy.Bots, t.msgs, nil)
+	t.names = newNames(in.Identity, in.Policy.Bots, t.msgs, in.Mentioned, nil)
 	t.labels = map[earshot.AuthorID]*label{}
 	return t, nil
 }

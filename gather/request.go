@@ -31,9 +31,9 @@ type Request struct {
 	// FileTokens is what the model is charged for a file, where that is known.
 	FileTokens map[earshot.ArtifactID]int
 
-	// Profiles has authors go by the names of their profiles: see [Named]. Otherwise
-	// they go by those that their messages have, and only where a message has none by
-	// that of the profile, such as one that a platform told later.
+	// Profiles has authors, and those who are mentioned, go by the names of their profiles:
+	// see [Named]. Otherwise they go by those that their messages have, and only where a
+	// message has none by that of the profile, such as one that a platform told later.
 	Profiles bool
 
 	// Zone is the IANA name of the zone of times that a new epoch shows; "" means
@@ -139,12 +139,14 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 	if len(req.Sums) > 0 {
 		r.addHashes()
 	}
-	return assemble.Input{
+	in := assemble.Input{
 		Policy: req.Policy, Budget: req.Budget, Counter: req.Counter, Instructions: req.Instructions,
 		Identity: req.Identity, Channel: req.Channel, Anchor: req.Anchor, Messages: r.messages,
 		Conversation: r.state, Attach: req.Attach, Stored: r.stored, Coverage: r.coverage, Zone: zone, AskerZone: askers, AskedBy: req.AskedBy,
 		FileTokens: req.FileTokens, Recalled: r.recalled,
-	}, nil
+	}
+	in.Mentioned, err = Mentioned(ctx, st, in, req.Profiles)
+	return in, err
 }
 
 // loadAnchor reads the message to answer.

@@ -77,6 +77,11 @@ func (r *reader) input(w *Input) assemble.Input {
 			}
 		}
 	}
+	for i, x := range w.Mentioned {
+		at := "mentioned[" + strconv.Itoa(i) + "]"
+		x = item(r, at, x)
+		in.Mentioned = append(in.Mentioned, assemble.MentionedPerson{ID: earshot.AuthorID(r.id(at+".id", x.ID)), Name: requireValue(r, at+".name", x.Name), FullName: optional(x.FullName)})
+	}
 	r.recalled(&in, w.Recalled)
 	in.Conversation = r.conversation(w.Conversation)
 	r.known(&in, w)

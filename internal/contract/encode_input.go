@@ -46,6 +46,9 @@ func EncodeInput(in assemble.Input) ([]byte, error) {
 		}
 		*w.Messages = append(*w.Messages, m)
 	}
+	for _, x := range in.Mentioned {
+		w.Mentioned = append(w.Mentioned, &Mentioned{ptr(string(x.ID)), ptr(x.Name), some(x.FullName)})
+	}
 	for _, x := range in.Recalled {
 		w.Recalled = append(w.Recalled, &Recalled{ptr(string(x.ID)), some(x.Score), some(x.Cover), x.Parts})
 	}

@@ -17,6 +17,7 @@ type (
 		Channel      *Channel       `json:"channel"`
 		Anchor       *string        `json:"anchor"`
 		Messages     *[]*Message    `json:"messages"`
+		Mentioned    []*Mentioned   `json:"mentioned,omitempty"` // who is mentioned and wrote nothing
 		Recalled     []*Recalled    `json:"recalled,omitempty"`
 		Conversation *Conversation  `json:"conversation,omitzero"`
 		Attach       []string       `json:"attach,omitempty"`
@@ -91,6 +92,11 @@ type (
 		Emoji *string `json:"emoji"`
 		ID    *string `json:"id"`
 		Name  *string `json:"name,omitzero"`
+	}
+	Mentioned struct {
+		ID       *string `json:"id"`
+		Name     *string `json:"name"`
+		FullName *string `json:"full_name,omitzero"`
 	}
 	Reactor struct {
 		ID   *string `json:"id"`

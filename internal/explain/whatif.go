@@ -139,6 +139,7 @@ func (r *Reader) Again(ctx context.Context, t Turn, policy assemble.Policy, budg
 func (r *Reader) gatherAgain(ctx context.Context, was *Explanation, policy assemble.Policy, budget assemble.Budget) (assemble.Input, assemble.Result, error) {
 	in := was.Input
 	state := in.Conversation
+	profiles := slices.ContainsFunc(in.Messages, func(m earshot.Message) bool { return m.Author.AsOf != 0 })
 	sums := map[earshot.ArtifactID]string{}
 	for _, m := range in.Messages {
 		for _, f := range m.Files {
@@ -150,7 +151,7 @@ func (r *Reader) gatherAgain(ctx context.Context, was *Explanation, policy assem
 	return r.maker.Gather(ctx, gather.Request{
 		Channel: in.Channel, Anchor: in.Anchor, Identity: in.Identity, Policy: policy, Budget: budget,
 		Counter: in.Counter, Instructions: in.Instructions, Attach: in.Attach, State: &state,
-		Zone: cmp.Or(in.Zone, "UTC"), AskerZone: cmp.Or(in.AskerZone, in.Zone, "UTC"), AskedBy: in.AskedBy, FileTokens: in.FileTokens, Sums: sums, Finder: r.finderAgain(was),
+		Zone: cmp.Or(in.Zone, "UTC"), AskerZone: cmp.Or(in.AskerZone, in.Zone, "UTC"), AskedBy: in.AskedBy, FileTokens: in.FileTokens, Sums: sums, Finder: r.finderAgain(was), Profiles: profiles,
 	})
 }
 

@@ -77,6 +77,24 @@ func TestABudgetMovesMessages(t *testing.T) {
 	}
 }
 
+// TestNamesStayWhereABudgetChanges: a prompt whose people go by names that somebody told
+// has the same names with another budget.
+func TestNamesStayWhereABudgetChanges(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	r.say("m0", "ask <@U9> or <@U8|eight>", "")
+	r.say("q1", "<@U0BOT> why?", "")
+	r.must(r.store.PutAuthors(t.Context(), channel.Platform, channel.Workspace,
+		earshot.Author{ID: alice.ID, Name: "Alicia", AsOf: 1}, earshot.Author{ID: "U9", Name: "Nina", AsOf: 1}, earshot.Author{ID: "U8", Name: "Otto", AsOf: 1}))
+	turn := r.answer("q1", "no")
+	c, err := r.reader.WhatIf(t.Context(), everyone, explain.WhatIf{Turn: turn, Budget: 2000})
+	r.must(err)
+	was, now := c.Was.Result.Messages[0].Text, c.Now.Result.Messages[0].Text
+	if was != now || !strings.Contains(now, "Alicia: ask @Nina or @Otto") || c.Since {
+		t.Errorf("since %v; was %s\nnow %s", c.Since, was, now)
+	}
+}
+
 func TestALimitAndAPolicyMoveMessages(t *testing.T) {
 	t.Parallel()
 	r, turn := busy(t)

@@ -46,6 +46,9 @@ type reference struct {
 	// Reacted are hashes of who had given a message its reactions. Who it was is read
 	// again from the store, where an erasure finds them.
 	Reacted map[earshot.MessageID][]string `json:"reacted,omitempty"`
+	// Mentioned are hashes of those who were mentioned and had a name. It is read again from
+	// the store, as those of authors are.
+	Mentioned []string `json:"mentioned,omitempty"`
 	// Bare says that the input told nothing of earlier turns.
 	Bare bool `json:"bare,omitempty"`
 	// Attached are the files that the model had been given; nil in inputs that are
@@ -91,6 +94,11 @@ func Encode(in assemble.Input, turns int) ([]byte, error) {
 		}
 	}
 	in.Messages = messages
+	var mentioned []string
+	for _, x := range in.Mentioned {
+		mentioned = append(mentioned, mentionHash(x.ID))
+	}
+	in.Mentioned = nil
 	raw, err := contract.EncodeInput(in)
 	if err != nil {
 		return nil, err
@@ -99,7 +107,7 @@ func Encode(in assemble.Input, turns int) ([]byte, error) {
 	for i, a := range c.Attached {
 		given[i] = attachedRef(a)
 	}
-	return json.Marshal(reference{raw, turns, in.Policy.WithDefaults().Frame, quoted, reacted, bare, &given, profiles, in.FileTokens})
+	return json.Marshal(reference{raw, turns, in.Policy.WithDefaults().Frame, quoted, reacted, mentioned, bare, &given, profiles, in.FileTokens})
 }
 
 // Load returns the input of a turn, read from the store again: [assemble.Turn]
@@ -139,6 +147,9 @@ func Load(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input, 
 			return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
 		}
 	}
+	if in.Mentioned, err = readMentioned(ctx, st, in, ref.Mentioned); err != nil {
+		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
+	}
 	if !ref.Bare {
 		err = readConversation(ctx, st, q.Conversation, ref.Turns, &in.Conversation)
 	}
@@ -149,6 +160,25 @@ func Load(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input, 
 		}
 	}
 	return in, err
+}
+
+// readMentioned returns the names of those who were mentioned and had one at the time.
+func readMentioned(ctx context.Context, st Store, in assemble.Input, then []string) ([]assemble.MentionedPerson, error) {
+	if len(then) == 0 {
+		return nil, nil
+	}
+	list, err := gather.Mentioned(ctx, st, in, true)
+	list = slices.DeleteFunc(list, func(x assemble.MentionedPerson) bool { return !slices.Contains(then, mentionHash(x.ID)) })
+	if err == nil && len(list) != len(then) {
+		err = fmt.Errorf("the name of somebody who was mentioned is not known any more: %w", ErrChanged)
+	}
+	return list, err
+}
+
+// mentionHash stands for somebody who was mentioned, and says of nobody that they were.
+func mentionHash(id earshot.AuthorID) string {
+	h := sha256.Sum256(fmt.Appendf(nil, "%q", id))
+	return hex.EncodeToString(h[:8])
 }
 
 // An attachedRef is an [earshot.AttachedFile] in a reference.

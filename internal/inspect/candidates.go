@@ -76,7 +76,7 @@ func candidatesOf(e *explain.Explanation) []candidate {
 	for _, c := range e.Candidates {
 		messages = append(messages, c.Message)
 	}
-	spoken := assemble.Speak(e.Agent, e.Input.Conversation.Names, e.Input.Messages, messages)
+	spoken := assemble.Speak(e.Agent, slices.Concat(e.Input.Conversation.Names, e.Result.Next.Names), e.Input.Messages, messages)
 	zone := zoneOf(e.Input.Zone)
 	reasons := reasonsOf(&e.Input)
 	names := map[earshot.MessageID]string{}

@@ -76,12 +76,21 @@ func (s *Service) tools(ctx context.Context, p access.Principal, scope earshot.S
 	if err != nil || o.Conversation.Agent == "" {
 		return tools.ForChannel(scope, namedIn(s.store), s.index, at, o), err
 	}
-	// Names and times are written as the conversation's prompts write them.
+	// Names and times are written as the conversation's prompts write them, that of this
+	// turn included.
 	manifest, err := s.store.Manifest(ctx, o.Conversation)
 	if err != nil {
 		return nil, err
 	}
 	o.Names = manifest.Names
+	draft, err := s.store.LastDraft(ctx, o.Conversation, at.ID, 0, false)
+	if err == nil {
+		draft, err = s.store.Draft(ctx, draft.ID)
+		o.Names = append(o.Names, draft.Turn.Names...)
+	}
+	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
+		return nil, err
+	}
 	turns, err := s.store.Turns(ctx, o.Conversation, 1)
 	if len(turns) > 0 && turns[0].Zone != "" {
 		o.Zone = turns[0].Zone

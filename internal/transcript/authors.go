@@ -62,6 +62,27 @@ func (r *reader) author(x *scanner, _ entry) {
 	r.authors[handle] = a
 }
 
+// readMentioned reads somebody who is mentioned: U9 "Erin V." full_name="Erin Vogt".
+func (r *reader) readMentioned(x *scanner, _ entry) {
+	x.spaces()
+	p := assemble.MentionedPerson{ID: earshot.AuthorID(x.readWord("an author's id"))}
+	x.spaces()
+	p.Name = x.readWord("a name")
+	x.fields(map[string]func(){"full_name": func() { p.FullName = x.readWord("a name") }})
+	r.in.Mentioned = append(r.in.Mentioned, p)
+}
+
+// mentioned writes those who are mentioned and wrote nothing.
+func (f *formatter) mentioned(list []assemble.MentionedPerson) {
+	for _, p := range list {
+		f.b.WriteString("mentioned " + quoteWord(string(p.ID)) + " " + quoteWord(p.Name))
+		if p.FullName != "" {
+			f.b.WriteString(" full_name=" + quoteWord(p.FullName))
+		}
+		f.b.WriteByte('\n')
+	}
+}
+
 // readAuthor reads the handle of a message's author.
 func (r *reader) readAuthor(x *scanner) earshot.Author {
 	handle, mark := x.handle()

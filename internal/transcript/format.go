@@ -43,6 +43,7 @@ func formatGiven(b *strings.Builder, c Case) {
 	self := f.identity(in.Identity)
 	f.channel(in.Channel)
 	f.authors(in, self)
+	f.mentioned(in.Mentioned)
 	for i := range in.Messages {
 		f.message(&in.Messages[i])
 	}

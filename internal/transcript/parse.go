@@ -112,6 +112,7 @@ func init() {
 			by := x.reactor()
 			r.in.AskedBy = assemble.EmojiAsker{Emoji: by.Emoji, ID: by.ID, Name: by.Name}
 		}},
+		"mentioned":   {line: (*reader).readMentioned, many: true},
 		"identity":    {line: (*reader).identity},
 		"channel":     {line: (*reader).channel},
 		"topic":       {line: func(r *reader, x *scanner, e entry) { r.in.Channel.Topic = x.text(e.more) }, text: true},

@@ -202,6 +202,9 @@ func input() *rapid.Generator[assemble.Input] {
 		for range rapid.IntRange(0, 2).Draw(t, "names") {
 			c.Names = append(c.Names, earshot.SessionName{ID: id[earshot.AuthorID]().Draw(t, "named id"), Name: text().Draw(t, "named")})
 		}
+		for range rapid.IntRange(0, 2).Draw(t, "mentioned") {
+			in.Mentioned = append(in.Mentioned, assemble.MentionedPerson{ID: id[earshot.AuthorID]().Draw(t, "mentioned id"), Name: text().Draw(t, "mentioned name"), FullName: text().Draw(t, "mentioned full name")})
+		}
 		for range rapid.IntRange(0, 2).Draw(t, "recalled") {
 			in.Recalled = append(in.Recalled, assemble.RecalledMessage{ID: id[earshot.MessageID]().Draw(t, "recalled id"), Score: score().Draw(t, "score"), Cover: score().Draw(t, "cover")})
 			if parts := rapid.MapOfN(text(), score(), 1, 2).Draw(t, "parts"); rapid.Bool().Draw(t, "told") {

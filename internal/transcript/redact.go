@@ -274,7 +274,7 @@ var fieldRules = map[string]func(r *redactor, s string) string{
 	"Attached.SHA256":  sum,
 	"Reaction.Name":    func(r *redactor, s string) string { return r.label(emoji, s) },
 	"Reactor.Emoji":    func(r *redactor, s string) string { return r.label(emoji, s) },
-	"EmojiAsker.Emoji": func(r *redactor, s string) string { return r.label(emoji, s) }, "EmojiAsker.Name": name,
+	"EmojiAsker.Emoji": func(r *redactor, s string) string { return r.label(emoji, s) }, "EmojiAsker.Name": name, "MentionedPerson.Name": name, "MentionedPerson.FullName": name,
 	"Reactor.Name": name, "ShownRevision.Seen": func(*redactor, string) string { return "" }, // see redactSeen
 	"Call.ID":   func(r *redactor, s string) string { return r.label(callIDs, s) },
 	"Call.Args": (*redactor).jsonOrText, "SessionEntry.Opaque": (*redactor).jsonOrText, "SessionEntry.Text": (*redactor).jsonOrText,

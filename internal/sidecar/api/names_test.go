@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/sidecar/access"
 )
 
 func TestNamesAreStoredWithinReach(t *testing.T) {
@@ -132,6 +133,65 @@ func TestNamesHoldWhenAContextIsMade(t *testing.T) {
 	has(made, "09:00 Anna: said m1")
 	if strings.Contains(made, "changed since") {
 		t.Errorf("the turn cannot be made again: %s", made)
+	}
+}
+
+// TestThePeopleMentionedHaveNames: whom a message mentions goes by the name that
+// PUT /v1/authors told, who wrote nothing too. It is the name in this workspace, and
+// nobody else's name comes with it. The turn can be made again, until the name changes.
+func TestThePeopleMentionedHaveNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(t, "PUT", "/v1/agents/BOT", fields{"name": "helper"}, nil)
+	put := func(as, id, name string) {
+		t.Helper()
+		if status, _, got := w.call(t, as, "PUT", "/v1/authors", fmt.Sprintf(`{"authors":[{"id":%q,"name":%q}]}`, id, name)); status != 200 {
+			t.Fatalf("%d %s", status, got)
+		}
+	}
+	w.tellAll(t,
+		saidAt("C1", "m1", "2026-03-02T09:00:00Z", fields{"author": fields{"id": "U1", "name": "Ann"}, "text": "ask <@U9>, <@U8|eight> or <@U7>"}),
+		saidAt("C1", "m2", "2026-03-02T09:10:00Z", fields{"author": fields{"id": "U2", "name": "Ben"}, "text": "who, <@BOT>?"}))
+	open := func() (text string, turn int) {
+		t.Helper()
+		var c struct {
+			Turn   struct{ ID int }
+			Prompt struct{ Messages []struct{ Text string } }
+		}
+		w.ok(t, "POST", "/v1/context", fields{"channel": "C1", "anchor": "m2", "agent": "BOT", "open": true, "again": true}, &c)
+		return c.Prompt.Messages[len(c.Prompt.Messages)-1].Text, c.Turn.ID
+	}
+	if got, _ := open(); !strings.Contains(got, "09:00 Ann: ask @U9, @eight or @U7\n") {
+		t.Errorf("before anybody told: %s", got)
+	}
+	put("T1", "U9", "Ben") // as somebody who speaks here is called
+	put("T1", "U8", "Dana")
+	put("T1", "U6", "Finn")
+	put("T2", "U7", "Gwen")
+	got, turn := open()
+	if !strings.Contains(got, "09:00 Ann: ask @Ben (2), @Dana or @U7\n") || !strings.Contains(got, "09:10 Ben: who") {
+		t.Errorf("got %s", got)
+	}
+	if strings.Contains(got, "Finn") {
+		t.Errorf("somebody whom nobody mentioned is named: %s", got)
+	}
+	fixed := access.Principal{ID: "turn", Kind: access.Capability, ReadOnly: true, Reach: w.gate["C1"].Reach}
+	fixed.Fixed = &access.CapabilityScope{Scope: earshot.Scope{Platform: "api", Workspace: "T1", Channel: "C1"}, At: earshot.Position{Time: 1_772_442_600_000_000, ID: "m2"}}
+	fixed.Fixed.Conversation = earshot.ConversationID{Agent: "BOT", Scope: fixed.Fixed.Scope, Name: "m2"}
+	w.gate["turn"] = fixed
+	if _, _, got := w.call(t, "turn", "POST", "/v1/tools/channel_context", `{"intent":"ask"}`); !strings.Contains(got, "ask @Ben (2), @Dana or @U7") {
+		t.Errorf("the tools of the turn: %s", got)
+	}
+	at := fmt.Sprint("/v1/turns/", turn)
+	w.ok(t, "POST", at+"/commit", fields{"reply": fields{"text": "Ben (2)"}}, nil)
+	made := func() string { return w.ok(t, "GET", at+"?prompt=true", nil, nil) }
+	put("T1", "U7", "Gus") // who was not known when the turn was made
+	if got := made(); !strings.Contains(got, "ask @Ben (2), @Dana or @U7") || strings.Contains(got, "changed since") {
+		t.Errorf("the turn is not made again as it was: %s", got)
+	}
+	w.erased(t, "/v1/authors/U8")
+	if got := made(); strings.Contains(got, "Dana") {
+		t.Errorf("who was erased has a name: %s", got)
 	}
 }
 
