@@ -98,14 +98,14 @@ func (s *Service) lookUp(ctx context.Context, p access.Principal, r ContextReque
 	case err != nil:
 		return a, err
 	case len(anchors) == 0 || anchors[0].Deleted:
-		return a, visible.Absent
+		return a, absentAnchor(visible.Absent)
 	case a.Conversation != earshot.ConversationID{}:
 		return a, nil
 	}
 	if a.Conversation, err = gather.ConversationOf(ctx, s.store, a.Channel, anchors[0], a.Agent); err == nil {
 		err = s.to(p).Opens(ctx, a.Conversation)
 	}
-	return a, err
+	return a, absentAnchor(err)
 }
 
 // tellFirst records the message that comes with a request, as [Service.Events] does.
@@ -113,12 +113,15 @@ func (s *Service) tellFirst(ctx context.Context, p access.Principal, r *ContextR
 	at := r.Channel
 	if id, ok := visible.ParseConversation(r.Conversation); ok && at.Channel == "" {
 		if !p.Sees(id.Scope) {
-			return visible.Absent
+			return absentConversation(visible.Absent)
 		}
 		at = visible.PlaceOf(id.Scope)
 	}
 	told, err := s.Events(ctx, p, []Event{{Type: Said, Message: *r.Message, Channel: earshot.Channel{ID: at.Channel, Workspace: at.Workspace, Platform: at.Platform}}})
 	var refused *visible.Refusal
+	if errors.Is(err, visible.Absent) {
+		return absentChannel(err)
+	}
 	if errors.As(err, &refused) {
 		own := *refused
 		own.Path = strings.TrimPrefix(own.Path, "events[0].")
@@ -139,12 +142,13 @@ func (s *Service) placeOf(ctx context.Context, p access.Principal, r ContextRequ
 		}
 		if a.Channel, err = s.to(p).Resolve(ctx, r.Channel); err == nil {
 			a.Agent, err = s.to(p).Agent(ctx, a.Channel.Scope(), r.Agent)
+			return err
 		}
-		return err
+		return absentChannel(err)
 	}
 	conversation, channel, err := s.to(p).Conversation(ctx, r.Conversation)
 	if err != nil {
-		return err
+		return absentConversation(err)
 	}
 	id := conversation.ID
 	a.Channel = channel
@@ -158,6 +162,29 @@ func (s *Service) placeOf(ctx context.Context, p access.Principal, r ContextRequ
 	a.Conversation = id
 	a.Agent, err = s.to(p).AgentOf(ctx, id)
 	return err
+}
+
+// absentAs names the field of a request in the refusal of what does not exist, or is not
+// seen; another error stays.
+func absentAs(path, detail string, err error) error {
+	if !errors.Is(err, visible.Absent) {
+		return err
+	}
+	return &visible.Refusal{Kind: visible.NotFound, Path: path, Detail: detail}
+}
+
+func absentChannel(err error) error {
+	return absentAs("channel", "is none that you can see; it is known once a message of it is told", err)
+}
+
+// absentAnchor is the refusal of another user's conversation too, which it does not tell
+// from a message that there is not.
+func absentAnchor(err error) error {
+	return absentAs("anchor", "is no message that you can see in this channel; tell it with POST /v1/events, or send it along as message", err)
+}
+
+func absentConversation(err error) error {
+	return absentAs("conversation", "is none that you can see; leave it out for the one that the anchor belongs to, or send an id that an answer had", err)
 }
 
 // makeContext gathers and assembles, and mints the capability.

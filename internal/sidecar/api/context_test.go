@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 // ops is a channel with a thread.
@@ -166,18 +167,21 @@ func TestWhatIsForeignToAContextDoesNotExist(t *testing.T) {
 	w := newWorld(t)
 	w.tell(t, said(0, "Alice", "<@U0BOT> why?"), said(1, "Alice", "gone"), earshot.Message{ID: "m1", Deleted: true})
 	_, c := w.context(t, "C1", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT"})
+	// Each is answered as the same request for what there is nowhere.
+	channel, anchor := object{"channel": "C9", "anchor": "m9", "agent": "U0BOT"}, object{"channel": "C1", "anchor": "m9", "agent": "U0BOT"}
+	conversation := object{"conversation": visible.ConversationText(earshot.ConversationID{Agent: "U9", Scope: earshot.Scope{Platform: "slack", Workspace: "T9", Channel: "C9"}, Name: "m9"}), "anchor": "m9"}
 	for name, call := range map[string]struct {
-		as   string
-		body object
+		as            string
+		body, nowhere object
 	}{
-		"a foreign channel":       {"T2", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT"}},
-		"a foreign conversation":  {"T2", object{"conversation": c.Conversation, "anchor": "m0"}},
-		"an unknown conversation": {"C1", object{"conversation": "conv_AAAA", "anchor": "m0"}},
-		"one that is not stored":  {"C1", object{"conversation": c.Conversation, "anchor": "m0"}},
-		"an unknown anchor":       {"C1", object{"channel": "C1", "anchor": "m9", "agent": "U0BOT"}},
-		"a deleted anchor":        {"C1", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT"}},
+		"a foreign channel":       {"T2", object{"channel": "C1", "anchor": "m0", "agent": "U0BOT"}, channel},
+		"a foreign message":       {"T2", object{"channel": "C1", "anchor": "m9", "agent": "U0BOT"}, channel},
+		"a foreign conversation":  {"T2", object{"conversation": c.Conversation, "anchor": "m0"}, conversation},
+		"an unknown conversation": {"C1", object{"conversation": "conv_AAAA", "anchor": "m0"}, conversation},
+		"one that is not stored":  {"C1", object{"conversation": c.Conversation, "anchor": "m0"}, conversation},
+		"a deleted anchor":        {"C1", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT"}, anchor},
 	} {
-		_, _, want := w.call(t, call.as, http.MethodPost, "/v1/context", object{"channel": "C9", "anchor": "m9", "agent": "U0BOT"})
+		_, _, want := w.call(t, call.as, http.MethodPost, "/v1/context", call.nowhere)
 		if status, _, got := w.call(t, call.as, http.MethodPost, "/v1/context", call.body); status != http.StatusNotFound || got != want {
 			t.Errorf("%s: got %d %s, want %s", name, status, got, want)
 		}
@@ -268,6 +272,34 @@ func TestAContextOfTheSidecarHasTheClockOfWhoAsks(t *testing.T) {
 		_, got := w.context(t, "C1", c.asks)
 		if text := got.Prompt.Messages[len(got.Prompt.Messages)-1].Text; !strings.Contains(text, c.want) {
 			t.Errorf("%v: the prompt ends with\n%s\nwant\n%s", c.asks, text, c.want)
+		}
+	}
+}
+
+// TestAContextSaysWhatIsNotThere: the answer names the field, and is the same for what is
+// foreign.
+func TestAContextSaysWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.tell(t, said(0, "Alice", "hi"))
+	id := func(of earshot.ConversationID) string { return visible.ConversationText(of) }
+	foreign := earshot.ConversationID{Agent: "U0BOT", Scope: earshot.Scope{Platform: "slack", Workspace: "T2", Channel: "C1"}, Name: "m0"}
+	mine := foreign
+	mine.Scope.Workspace = "T1"
+	for name, c := range map[string]struct {
+		body   object
+		detail string
+	}{
+		"a channel":                          {object{"channel": "C404", "anchor": "m0"}, "channel is none that you can see"},
+		"a message":                          {object{"channel": "C1", "anchor": "m9", "agent": "U0BOT"}, "anchor is no message that you can see in this channel; tell it with POST /v1/events"},
+		"a conversation":                     {object{"anchor": "m0", "conversation": id(mine)}, "conversation is none that you can see; leave it out"},
+		"what is no id of one":               {object{"anchor": "m0", "conversation": "17"}, "conversation is none that you can see; leave it out"},
+		"a foreign one":                      {object{"anchor": "m0", "conversation": id(foreign)}, "conversation is none that you can see; leave it out"},
+		"a foreign one with a message to it": {object{"message": saidAt("", "m5", "2026-03-02T09:00:00Z", nil)["message"], "conversation": id(foreign)}, "conversation is none that you can see; leave it out"},
+	} {
+		status, got := w.context(t, "T1", c.body)
+		if status != http.StatusNotFound || got.Code != "not_found" || !strings.HasPrefix(got.Detail, c.detail) || !strings.HasSuffix(got.Detail, "; you reach workspace T1, as GET /v1/me says") {
+			t.Errorf("%s: %d %s: %s", name, status, got.Code, got.Detail)
 		}
 	}
 }
