@@ -50,6 +50,7 @@ type contextBody struct {
 	Tools        bool              `json:"tools,omitzero" doc:"also return the tools' descriptions for a model"`
 	Ledger       *bool             `json:"ledger,omitzero" doc:"false: the answer has no ledger, which is most of it; GET /v1/turns/{id} has that of a committed turn; default: true"`
 	Next         *bool             `json:"next,omitzero" doc:"false: the answer has no next; default: true"`
+	Sources      bool              `json:"sources,omitzero" doc:"also return the messages that the prompt shows, as people cite them"`
 	Files        *bool             `json:"files,omitzero" doc:"false: the model can be given no files; the prompt has none and its guide promises none; default: true"`
 }
 
@@ -65,7 +66,25 @@ type contextAnswer struct {
 	Turn         *openTurn             `json:"turn,omitempty"`
 	Capability   string                `json:"capability,omitempty" doc:"a bearer token for POST /v1/tools/{name}, in this channel up to the anchor"`
 	Tools        []toolInfo            `json:"tools,omitempty"`
+	Sources      []sourceJSON          `json:"sources,omitempty" doc:"the messages that the prompt shows, in the order in which they were said, where the request asks for them"`
 	Files        []promptFile          `json:"files,omitempty" doc:"the files that messages of the prompt have as media"`
+}
+
+// A sourceJSON is a message that the prompt shows.
+type sourceJSON struct {
+	ID      earshot.MessageID `json:"id"`
+	Section string            `json:"section" doc:"the part of the prompt that shows it, such as thread or recall; empty where an earlier turn has shown it"`
+	Author  sourceAuthor      `json:"author"`
+	Time    string            `json:"time" format:"date-time"`
+	Thread  earshot.MessageID `json:"thread,omitempty" doc:"the id of its thread's root"`
+	Text    string            `json:"text" doc:"what it says, at most 200 characters of it"`
+}
+
+// A sourceAuthor is who wrote a source.
+type sourceAuthor struct {
+	ID   earshot.AuthorID   `json:"id"`
+	Name string             `json:"name" doc:"as the prompt has it"`
+	Kind earshot.AuthorKind `json:"kind,omitempty" doc:"human, bot or system"`
 }
 
 // A promptJSON is what the model is sent.
@@ -244,6 +263,16 @@ func (s *server) makeContext(ctx context.Context, p access.Principal, in *contex
 		return nil, err
 	}
 	out := &contextOutput{Body: contextAnswerOf(c, b.Tools)}
+	if b.Sources {
+		list, err := s.Service.Sources(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range list {
+			m := x.Message
+			out.Body.Sources = append(out.Body.Sources, sourceJSON{m.ID, x.Section, sourceAuthor{m.Author.ID, m.Author.Name, m.Author.Kind}, m.Time.String(), m.Thread, m.Text})
+		}
+	}
 	if b.Ledger != nil && !*b.Ledger {
 		out.Body.Ledger = nil
 	}
