@@ -220,7 +220,7 @@ class Discord(Part):
                     return bytes(await attachment.read())
             return None
 
-        def link(row: wire.LedgerRow) -> str:
+        def link(row: Dict[str, Any]) -> str:
             at = where if row["section"] in ("thread", "anchor") else question.channel
             return f"https://discord.com/channels/{question.workspace}/{at}/{row['id']}"
 

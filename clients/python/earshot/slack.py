@@ -177,10 +177,10 @@ class Slack(Part):
             found.sort(key=lambda m: str(m["ts"]))
             return {"id": [m["ts"] for m in found], "text": "\n".join(m["text"] for m in found)} if found else None
 
-        def link(row: wire.LedgerRow) -> str:
+        def link(row: Dict[str, Any]) -> str:
             url = f"{self._me['url']}archives/{channel}/p{row['id'].replace('.', '')}"
-            beside = thread and row["id"] > thread and row["section"] in ("thread", "delta", "anchor")
-            return f"{url}?thread_ts={thread}&cid={channel}" if beside else url
+            root = row.get("thread") or (thread if row["section"] in ("thread", "delta", "anchor") else None)
+            return f"{url}?thread_ts={root}&cid={channel}" if root and row["id"] > root else url
 
         self._answer(question, message, claimed, post, find, file=self._file, link=link)
 

@@ -160,6 +160,12 @@ class ToolsTest(unittest.TestCase):
         context = self.earshot.context(self.channel, "2", link=lambda row: "https://chat/1" if row["id"] == "1" else None)
         self.assertEqual([s["id"] for s in context.sources], ["1", "2"])
         self.assertEqual([s.get("link") for s in context.sources], ["https://chat/1", None])
+        self.assertNotIn("text", context.sources[0])
+        context = self.earshot.context(self.channel, "2", sources=True, ledger=False, link=lambda row: row["author"]["name"])
+        first = self.earshot.api.get_message(self.channel, "1")["message"]
+        self.assertEqual(context.sources[0]["author"]["name"], first["author"]["name"])
+        self.assertEqual([context.sources[0][name] for name in ("time", "text")], [first["time"], first["text"]])
+        self.assertEqual(context.sources[0]["link"], first["author"]["name"])
 
     def test_what_is_missing_is_read_before_an_answer(self):
         older = {"id": "0", "time": "2026-03-01T09:00:00Z", "author": {"id": "ann"}, "text": "we deploy at night"}

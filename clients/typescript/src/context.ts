@@ -15,6 +15,7 @@ import type {
   RenewBody,
   ResultMessage,
   ResultTokens,
+  SourceJSON,
   ToolInfo,
   UsageJSON,
 } from "./generated.js";
@@ -50,7 +51,7 @@ export interface Place {
 export interface Origin {
   place?: Place | undefined;
   file?: FileOf | undefined;
-  link?: ((row: LedgerRow) => string | undefined) | undefined;
+  link?: ((shown: Source) => string | undefined) | undefined;
   hold?: number | undefined;
   /** Opens the turn once more under the same claim. */
   reopen?: (() => Promise<ContextAnswer>) | undefined;
@@ -91,11 +92,8 @@ export type ChatMessage =
   | { role: "assistant"; content: string; tool_calls?: ChatCall[] }
   | { role: "tool"; content: string; tool_call_id: string };
 
-/** A message that the prompt shows. */
-export interface Source {
-  id: string;
-  /** The part of the prompt that shows it, such as thread or recall; "" where an earlier turn has shown it. */
-  section: string;
+/** A message that the prompt shows: of one that was asked for without `sources`, id, section and link alone. */
+export interface Source extends Pick<SourceJSON, "id" | "section">, Partial<Omit<SourceJSON, "id" | "section">> {
   /** Where people find it, on platforms that have such links. */
   link?: string;
 }
@@ -196,12 +194,13 @@ export class Context {
     return this.answer.notes.filter((n) => n.kind === "gap").map((n) => n.text);
   }
 
-  /** The messages that the prompt shows, in the ledger's order: to be cited. */
+  /** The messages that the prompt shows, in their order: to be cited. With the option `sources` they have author, time, thread and text. */
   get sources(): Source[] {
-    const shown = this.ledger.filter((row) => row.verdict !== "out" || row.reason === "shown");
-    return shown.map((row) => {
-      const link = this.origin.link?.(row);
-      return { id: row.id, section: row.section, ...(link && { link }) };
+    const rows = this.ledger.filter((row) => row.verdict !== "out" || row.reason === "shown");
+    const shown: Source[] = this.answer.sources ?? rows.map(({ id, section }) => ({ id, section }));
+    return shown.map((source) => {
+      const link = this.origin.link?.(source);
+      return { ...source, ...(link && { link }) };
     });
   }
 

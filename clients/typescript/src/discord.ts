@@ -4,10 +4,10 @@
 //   earshot.discord(client).answer((turn) => turn.run(model));
 
 import { Answers, away, split, unreached, type BotOptions, type Question, type Seat } from "./bot.js";
-import type { Ask, Post } from "./context.js";
+import type { Ask, Post, Source } from "./context.js";
 import { Earshot, type HistoryPage } from "./earshot.js";
 import { Unavailable, Unreachable } from "./errors.js";
-import type { CoverageEntry, LedgerRow, Message, PromptFile, ToldEvent } from "./generated.js";
+import type { CoverageEntry, Message, PromptFile, ToldEvent } from "./generated.js";
 import { pause } from "./transport.js";
 
 /** What is used of discord.js's Client. */
@@ -302,7 +302,8 @@ function timeOf(id: string): number {
 }
 
 /** Where people find a message. */
-function link(workspace: string, place: string, channel: string, row: LedgerRow): string {
-  return `https://discord.com/channels/${workspace}/${/^(thread|delta|anchor)$/.test(row.section) && row.id !== place ? place : channel}/${row.id}`;
+function link(workspace: string, place: string, channel: string, row: Source): string {
+  const inside = row.thread ? row.thread === place : /^(thread|delta|anchor)$/.test(row.section);
+  return `https://discord.com/channels/${workspace}/${inside && row.id !== place ? place : channel}/${row.id}`;
 }
 

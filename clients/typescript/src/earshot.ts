@@ -1,6 +1,6 @@
 // The front of the client: what is written by hand above the generated operations.
 
-import { Context, Turn, type Ask, type FileOf, type Origin, type Post } from "./context.js";
+import { Context, Turn, type Ask, type FileOf, type Origin, type Post, type Source } from "./context.js";
 import { Conflict, NotFound } from "./errors.js";
 import {
   Operations,
@@ -13,7 +13,6 @@ import {
   type HeldTurn,
   type HistoryBody,
   type Hit,
-  type LedgerRow,
   type ListedTurn,
   type Message,
   type MetadataPatch,
@@ -46,7 +45,7 @@ export type ContextOptions = Omit<ContextBody, "channel" | "anchor" | "open" | "
    */
   file?: FileOf | undefined;
   /** Where people find a message that the prompt shows, for Context.sources. */
-  link?: ((row: LedgerRow) => string | undefined) | undefined;
+  link?: ((shown: Source) => string | undefined) | undefined;
 };
 
 /** What may be said of a turn that is opened. */

@@ -4,10 +4,10 @@
 //   earshot.slack(app).answer((turn) => turn.run(model));
 
 import { Answers, away, split, type BotOptions, type Question, type Seat } from "./bot.js";
-import type { Ask, Post } from "./context.js";
+import type { Ask, Post, Source } from "./context.js";
 import { Earshot, type HistoryPage } from "./earshot.js";
 import { Invalid } from "./errors.js";
-import type { CoverageEntry, LedgerRow, Message } from "./generated.js";
+import type { CoverageEntry, Message } from "./generated.js";
 import { pause } from "./transport.js";
 
 /** What is used of Bolt's App. */
@@ -374,9 +374,10 @@ function addressed(e: SlackEvent, me: Me): boolean {
 }
 
 /** Where people find a message: docs.slack.dev, chat.getPermalink. */
-function link(me: Me, channel: string, thread: string | undefined, row: LedgerRow): string {
+function link(me: Me, channel: string, thread: string | undefined, row: Source): string {
   const url = `${me.url}archives/${channel}/p${row.id.replace(".", "")}`;
-  return thread && row.id > thread && /^(thread|delta|anchor)$/.test(row.section) ? `${url}?thread_ts=${thread}&cid=${channel}` : url;
+  const root = row.thread ?? (/^(thread|delta|anchor)$/.test(row.section) ? thread : undefined);
+  return root && row.id > root ? `${url}?thread_ts=${root}&cid=${channel}` : url;
 }
 
 /** A time as Slack writes it, moved by so many microseconds, since Slack leaves out both ends of a range. */

@@ -143,4 +143,9 @@ story("a reply that conflicts keeps its calls, and what was asked in vain its co
 story("the sources of a prompt have links where there are any", async ({ earshot, channel }) => {
   const context = await earshot.context(channel, "2", { link: ({ id }) => (id === "1" ? `https://chat.example/${id}` : undefined) });
   assert.deepEqual(context.sources.map(({ id, link }) => [id, link]), [["1", "https://chat.example/1"], ["2", undefined]]);
+  assert.equal(context.sources[0].text, undefined);
+  const asked = await earshot.context(channel, "2", { sources: true, ledger: false, link: ({ id, author }) => `https://chat.example/${id}?by=${author.id}` });
+  const [first] = asked.sources;
+  assert.deepEqual([first.id, first.author.name, first.time, first.link], ["1", "Ann", (await earshot.api.getMessage(channel, "1")).message.time, `https://chat.example/1?by=${first.author.id}`]);
+  assert.ok((await earshot.api.getMessage(channel, "1")).message.text.startsWith(first.text.replace("…", "")));
 });

@@ -168,7 +168,7 @@ class Earshot:
         anchor: str,
         *,
         file: Optional[Callable[..., Any]] = None,
-        link: Optional[Callable[[wire.LedgerRow], Optional[str]]] = None,
+        link: Optional[Callable[[Dict[str, Any]], Optional[str]]] = None,
         **options: Any,
     ) -> Context:
         """Makes the context of a message. Nothing of its conversation changes.
@@ -193,7 +193,7 @@ class Earshot:
         anchor: str,
         *,
         file: Optional[Callable[..., Any]] = None,
-        link: Optional[Callable[[wire.LedgerRow], Optional[str]]] = None,
+        link: Optional[Callable[[Dict[str, Any]], Optional[str]]] = None,
         **options: Any,
     ) -> Turn:
         """Opens a turn: makes the context of a message, to be committed with the reply. It

@@ -31,7 +31,7 @@ class Context:
         answer: wire.ContextAnswer,
         place: Optional[Dict[str, Any]] = None,
         file: Optional[Callable[..., Any]] = None,
-        link: Optional[Callable[[wire.LedgerRow], Optional[str]]] = None,
+        link: Optional[Callable[[Dict[str, Any]], Optional[str]]] = None,
     ) -> None:
         self.earshot = earshot
         self.answer = answer
@@ -110,14 +110,18 @@ class Context:
         return self.answer.get("capability", "")
 
     @property
-    def sources(self) -> List[Dict[str, str]]:
-        """The messages that the prompt shows, to be cited: id, section, and link where the platform has one."""
-        out = []
-        for row in self.ledger:
-            if row["verdict"] != "out" or row["reason"] == "shown":
-                link = self._link(row) if self._link else None
-                out.append({"id": row["id"], "section": row["section"], **({"link": link} if link else {})})
-        return out
+    def sources(self) -> List[Dict[str, Any]]:
+        """The messages that the prompt shows, in their order, to be cited: id, section, and link where
+        the platform has one. With the option sources they have author, time, thread and text."""
+        shown: List[Dict[str, Any]] = [dict(source) for source in self.answer.get("sources", [])]
+        if not shown:
+            rows = [row for row in self.ledger if row["verdict"] != "out" or row["reason"] == "shown"]
+            shown = [{"id": row["id"], "section": row["section"]} for row in rows]
+        for source in shown:
+            link = self._link(source) if self._link else None
+            if link:
+                source["link"] = link
+        return shown
 
     # The tools of its channel, up to its message.
 
@@ -174,7 +178,7 @@ class Turn(Context):
         answer: wire.ContextAnswer,
         place: Optional[Dict[str, Any]] = None,
         file: Optional[Callable[..., Any]] = None,
-        link: Optional[Callable[[wire.LedgerRow], Optional[str]]] = None,
+        link: Optional[Callable[[Dict[str, Any]], Optional[str]]] = None,
         hold: Optional[int] = None,
     ) -> None:
         super().__init__(earshot, answer, place, file, link)
