@@ -72,6 +72,9 @@ func (t *turn) question(open bool) (text, sep string, lead int) {
 func (t *turn) questionCost() int {
 	if t.isLog() {
 		n := t.countLines(t.questionLogHeader()) + t.entry(t.anchor, 0).cost + 1
+		if t.end.Time != t.anchor.Time {
+			n += t.dayCost(t.anchor)
+		}
 		above, reply := t.questionAbove()
 		if above != "" {
 			n += t.countLines(above)
@@ -97,7 +100,7 @@ func (t *turn) questionCost() int {
 
 // questionLog writes the anchor in the log form, under its header of lead bytes.
 func (t *turn) questionLog() (text string, lead int) {
-	l := logLine{m: t.anchor, day: t.anchor.Time}
+	l := logLine{m: t.anchor, day: t.end.Time}
 	above, tree := t.questionAbove()
 	if tree {
 		l.tree = t.anchor.ReplyTo
@@ -127,7 +130,7 @@ func (t *turn) questionAbove() (above string, reply bool) {
 		return "", false
 	case up == nil && t.later && (t.recorded[m.ReplyTo] || t.hasShown(m.ReplyTo)):
 		return "", false // the session has it, and nobody knows when it was said
-	case up == nil || up.Deleted || up.reason == reasonBlank || t.afterAnchor(up):
+	case up == nil || up.Deleted || up.reason == reasonBlank || t.afterEnd(up):
 		return t.repliesTo(m.ReplyTo, m.Time), true
 	case !t.later && t.block(Chain) != nil && (m.Root() == "" || m.Root() != up.Root() && m.Root() != up.ID):
 		return "", false // the chain ends with it
@@ -158,15 +161,18 @@ func (t *turn) hasShown(id earshot.MessageID) bool {
 var roundBrackets = strings.NewReplacer("[", "(", "]", ")")
 
 // questionLogHeader says which day it is for the asker, in which zones times are, and who
-// asks by an emoji.
+// asks by an emoji, and when.
 func (t *turn) questionLogHeader() string {
-	header := "[question, " + t.asked.local(t.anchor.Time).Format("Mon 2 Jan 2006") + ", " + t.asked.name
+	header := "[question, " + t.asked.local(t.end.Time).Format("Mon 2 Jan 2006") + ", " + t.asked.name
 	if t.asked.name != t.when.name {
 		header += "; other times are of " + t.when.name
 	}
 	if by := t.in.AskedBy; by.Emoji != "" {
 		who := firstOf(noHeading(cleanName(t.names.mentionedName(by.ID, by.Name))), "somebody")
 		header += "; " + roundBrackets.Replace(who) + " asks you about this message by :" + emojiName(by.Emoji) + ":"
+		if by.Time != 0 {
+			header += " at " + string(t.asked.clock(nil, by.Time))
+		}
 	}
 	return header + "]"
 }

@@ -124,7 +124,7 @@ func (t *turn) isSpoken(m *msg) bool { return m.Author.Kind != earshot.System }
 
 // within reports whether m is not older than the section reaches.
 func (t *turn) within(s Section, m *msg) bool {
-	return s.Minutes == 0 || m.Time >= t.anchor.Time-earshot.Time(s.Minutes)*60_000_000
+	return s.Minutes == 0 || m.Time >= t.end.Time-earshot.Time(s.Minutes)*60_000_000
 }
 
 // inSession reports whether the session shows m as it is now.

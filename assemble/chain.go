@@ -69,5 +69,5 @@ func (chainLog) render(t *turn, w *prompt, b *block) {
 // isLost reports whether a message that another replies to is deleted or not loaded.
 func (t *turn) isLost(id earshot.MessageID) bool {
 	m := t.find(id)
-	return m == nil || m.Deleted || t.afterAnchor(m)
+	return m == nil || m.Deleted || t.afterEnd(m)
 }

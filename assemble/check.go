@@ -112,7 +112,12 @@ func (t *turn) findAnchor() error {
 		return inputError("anchor", "%q is not the id of one of the messages", t.in.Anchor)
 	}
 	t.anchor = t.msgs[at]
-	t.upTo = t.msgs[:at+1]
+	t.end = t.in.AskedBy.End(t.anchor.Position())
+	upTo := at + 1
+	for upTo < len(t.msgs) && t.msgs[upTo].Position().Compare(t.end) <= 0 {
+		upTo++
+	}
+	t.upTo = t.msgs[:upTo]
 	if t.anchor.Deleted {
 		return inputError("anchor", "message %q is deleted", t.in.Anchor)
 	}
@@ -120,12 +125,13 @@ func (t *turn) findAnchor() error {
 	if isBlank(earshot.WithoutIsolation(t.anchor.Text)) && len(t.anchor.Files)+len(t.anchor.Shared) == 0 {
 		return inputError("anchor", "message %q is blank", t.in.Anchor)
 	}
-	for _, m := range t.msgs[at+1:] {
+	for _, m := range t.msgs[upTo:] {
 		m.out(nil, reasonAfter)
 	}
-	t.live = make([]*msg, 0, at)
-	for _, m := range t.upTo[:at] {
+	t.live = make([]*msg, 0, upTo-1)
+	for _, m := range t.upTo {
 		switch {
+		case m == t.anchor:
 		case m.Deleted:
 			m.out(nil, reasonDeleted)
 		case len(m.Files)+len(m.Shared) == 0 && isBlank(m.Text):

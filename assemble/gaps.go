@@ -55,7 +55,7 @@ func (t *turn) chooseGaps() {
 // mayHide reports whether a message from before the anchor may stand in c: its
 // stretch has a length, and begins before the anchor.
 func (t *turn) mayHide(c earshot.Coverage) bool {
-	return c.From < t.anchor.Time && (c.To == 0 || c.From < c.To)
+	return c.From < t.end.Time && (c.To == 0 || c.From < c.To)
 }
 
 // gapBlock returns the block whose history has the stretch c: one of the

@@ -23,7 +23,7 @@ type Input struct {
 	// Channel is where the messages were said. All of them are of this channel.
 	Channel earshot.Channel
 	// Anchor is the id of the message to answer, one of Messages. Messages after
-	// it change nothing in the result but the ledger.
+	// it change nothing in the result but the ledger; see AskedBy for the exception.
 	Anchor earshot.MessageID
 	// Messages are in any order. Of several copies of one message the newest
 	// revision counts; deleted ones are given too, with Deleted set, so that a
@@ -50,7 +50,8 @@ type Input struct {
 	// one: the log form writes the question's date and time in it. "" means Zone.
 	AskerZone string
 	// AskedBy is who asks, where that is not the anchor's author: somebody who gave the
-	// anchor an emoji that asks. The log form says so above the question.
+	// anchor an emoji that asks. The log form says so above the question. Where AskedBy has
+	// the time, messages up to then count as those before the anchor do.
 	AskedBy EmojiAsker
 	// Mentioned are people whom the messages mention by id, who go by these names where
 	// they wrote none of them. Somebody who is not here goes by what stands in the mention.
@@ -72,7 +73,17 @@ type MentionedPerson struct {
 type EmojiAsker struct {
 	Emoji string // as [earshot.Reaction.Name]
 	ID    earshot.AuthorID
-	Name  string // "" when unknown
+	Name  string       // "" when unknown
+	Time  earshot.Time // when the emoji was given; 0 when unknown
+}
+
+// End returns up to which position a question's prompt shows messages: the anchor's, or
+// for an emoji that was given later, its time.
+func (x EmojiAsker) End(anchor earshot.Position) earshot.Position {
+	if x.Time > anchor.Time {
+		return earshot.Position{Time: x.Time}
+	}
+	return anchor
 }
 
 // A RecalledMessage is a message that search found. Cover and Parts explain the score:

@@ -49,7 +49,7 @@ func (t *turn) staleLine(msgs []*msg) string {
 	for _, m := range msgs {
 		newest = max(newest, m.Time)
 	}
-	age := t.anchor.Time - newest
+	age := t.end.Time - newest
 	if newest == 0 || age <= aDay {
 		return ""
 	}

@@ -31,7 +31,7 @@ func (t *turn) linkedBy(m *msg) []linkedMessage {
 			break
 		}
 		up := t.find(l.Message)
-		if up != nil && t.afterAnchor(up) {
+		if up != nil && t.afterEnd(up) {
 			up = nil
 		}
 		switch {

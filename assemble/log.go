@@ -56,7 +56,8 @@ func (t *turn) writeLog(w *prompt, name SectionName, header string, gaps []strin
 func (t *turn) logText(l, above *logLine) (text string, tokens int) {
 	e := l.m.entry
 	tokens = e.cost
-	dated := t.when.day(l.m.Time) != t.when.day(l.day)
+	when := t.whenOf(l.m)
+	dated := when.day(l.m.Time) != when.day(l.day)
 	b := t.writing[:0]
 	switch {
 	case above != nil && !dated && goesOn(l, above):
@@ -68,7 +69,7 @@ func (t *turn) logText(l, above *logLine) (text string, tokens int) {
 			tokens += t.tok(logReply)
 		}
 		if dated {
-			date := t.when.date(l.m.Time) + " "
+			date := when.date(l.m.Time) + " "
 			b = append(b, date...)
 			tokens += t.tok(date)
 		}

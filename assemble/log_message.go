@@ -279,13 +279,17 @@ func (t *turn) headCost(m *msg) int {
 	return n
 }
 
+// whenOf is the calendar by which m is written: the question's is the asker's.
+func (t *turn) whenOf(m *msg) calendar {
+	if m == t.anchor {
+		return t.asked
+	}
+	return t.when
+}
+
 // head appends the time and the speaker.
 func (t *turn) head(b []byte, m *msg) []byte {
-	when := t.when
-	if m == t.anchor {
-		when = t.asked
-	}
-	b = append(when.clock(b, m.Time), ' ')
+	b = append(t.whenOf(m).clock(b, m.Time), ' ')
 	l := t.writtenOf(m).label
 	if key := authorKey(m.Author); l.text == l.marked || t.named[key] {
 		b = append(b, l.text...)

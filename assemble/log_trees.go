@@ -156,7 +156,7 @@ func (p *treePlan) countCost(tree *plannedTree, root *msg) int {
 // with its reply or question.
 func (p *treePlan) canShow(m *msg) bool {
 	t := p.t
-	if m == nil || m == t.anchor || m.Deleted || !t.isSpoken(m) || m.reason == reasonBlank || t.afterAnchor(m) {
+	if m == nil || m == t.anchor || m.Deleted || !t.isSpoken(m) || m.reason == reasonBlank || t.afterEnd(m) {
 		return false
 	}
 	if _, held := t.shown[m.ID]; t.later && (held || t.recorded[m.ID]) {
@@ -275,7 +275,7 @@ func (t *turn) repliesTo(id earshot.MessageID, under earshot.Time) string {
 	if up != nil && up.Deleted {
 		return repliesToDeleted
 	}
-	if up == nil || up.reason == reasonBlank || t.afterAnchor(up) {
+	if up == nil || up.reason == reasonBlank || t.afterEnd(up) {
 		return repliesToUnknown
 	}
 	at := string(t.when.clock(nil, up.Time))

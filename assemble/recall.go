@@ -108,7 +108,7 @@ func (t *turn) chooseRecall(b *block) {
 // another has refused it, only for lack of room.
 func (t *turn) recallable(m *msg) bool {
 	refused := m.verdict == isOut && (m.reason == reasonCap || m.reason == reasonBudget)
-	return (refused || t.free(m)) && t.isSpoken(m) && !t.inSession(m) && m.Position().Compare(t.anchor.Position()) < 0
+	return (refused || t.free(m)) && t.isSpoken(m) && !t.inSession(m) && !t.afterEnd(m)
 }
 
 // fill shows the best hits that no other block shows, each with its thread or the

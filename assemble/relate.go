@@ -33,7 +33,7 @@ func (t *turn) parent(m *msg) earshot.MessageID {
 // loaded, stands after the anchor, or is a tombstone.
 func (t *turn) deadEnd(id earshot.MessageID) bool {
 	m := t.find(id)
-	return m == nil || t.afterAnchor(m) || m.Deleted && m.ReplyTo == "" && m.Root() == ""
+	return m == nil || t.afterEnd(m) || m.Deleted && m.ReplyTo == "" && m.Root() == ""
 }
 
 // tree returns the id at the top of m's tree, which need not be loaded. Where
@@ -62,7 +62,7 @@ func (t *turn) tree(m *msg) earshot.MessageID {
 			break
 		}
 		top = up
-		if at = t.find(up); at == nil || t.afterAnchor(at) {
+		if at = t.find(up); at == nil || t.afterEnd(at) {
 			break
 		}
 	}
@@ -72,8 +72,8 @@ func (t *turn) tree(m *msg) earshot.MessageID {
 	return top
 }
 
-// afterAnchor reports whether m stands after the anchor.
-func (t *turn) afterAnchor(m *msg) bool { return m.Position().Compare(t.anchor.Position()) > 0 }
+// afterEnd reports whether m was said after the question was asked.
+func (t *turn) afterEnd(m *msg) bool { return m.Position().Compare(t.end) > 0 }
 
 // ancestors returns the messages above m, nearest first: what its reply reference
 // points to, and so on up. A part of a split answer that has no reference itself
@@ -83,7 +83,7 @@ func (t *turn) ancestors(m *msg) []*msg {
 	seen := map[earshot.MessageID]bool{m.ID: true}
 	for at := m; ; {
 		up := t.find(t.above(at))
-		if up == nil || seen[up.ID] || t.afterAnchor(up) {
+		if up == nil || seen[up.ID] || t.afterEnd(up) {
 			return out
 		}
 		seen[up.ID] = true
@@ -99,7 +99,7 @@ func (t *turn) above(m *msg) earshot.MessageID {
 		return m.ReplyTo
 	}
 	for _, id := range t.in.Conversation.Parts(m.ID) {
-		if part := t.find(id); part != nil && part.ReplyTo != "" && !t.afterAnchor(part) {
+		if part := t.find(id); part != nil && part.ReplyTo != "" && !t.afterEnd(part) {
 			return part.ReplyTo
 		}
 	}
@@ -117,7 +117,7 @@ func (t *turn) otherParts(chain []*msg) []*msg {
 		seen[m.ID] = true
 	}
 	add := func(m *msg) {
-		if m != nil && !seen[m.ID] && !t.afterAnchor(m) {
+		if m != nil && !seen[m.ID] && !t.afterEnd(m) {
 			seen[m.ID] = true
 			out = append(out, m)
 		}
@@ -172,7 +172,7 @@ func (t *turn) holds(extent Extent) func(*msg) bool {
 // agent says before anybody else does. Where the root is the agent's own there are none.
 func (t *turn) answersBeside(thread earshot.MessageID) []*msg {
 	root := t.find(thread)
-	if root == nil || root == t.anchor || t.afterAnchor(root) || thread != t.anchor.Root() || root.Root() != "" || t.in.Identity.Is(root.Author.ID) {
+	if root == nil || root == t.anchor || t.afterEnd(root) || thread != t.anchor.Root() || root.Root() != "" || t.in.Identity.Is(root.Author.ID) {
 		return nil
 	}
 	var out []*msg
@@ -195,7 +195,7 @@ func (t *turn) answersBeside(thread earshot.MessageID) []*msg {
 func (t *turn) conversationTrees() map[earshot.MessageID]bool {
 	trees := map[earshot.MessageID]bool{t.tree(t.anchor): true}
 	add := func(id earshot.MessageID) {
-		if m := t.find(id); m != nil && !t.afterAnchor(m) {
+		if m := t.find(id); m != nil && !t.afterEnd(m) {
 			id = t.tree(m)
 		}
 		trees[id] = true
@@ -223,7 +223,7 @@ func (t *turn) turnsAtTop() bool {
 // root returns the anchor's thread root where it is loaded and can be shown.
 func (t *turn) root() *msg {
 	m := t.find(t.anchor.Root())
-	if m == nil || m == t.anchor || m.Deleted || m.reason == reasonBlank || t.afterAnchor(m) {
+	if m == nil || m == t.anchor || m.Deleted || m.reason == reasonBlank || t.afterEnd(m) {
 		return nil
 	}
 	return m

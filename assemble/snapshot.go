@@ -176,7 +176,7 @@ func (t *turn) activity(m *msg) earshot.Activity {
 			}
 			a := t.active[root]
 			a.Count++
-			if r.Time > t.anchor.Time-3600_000_000 {
+			if r.Time > t.end.Time-3600_000_000 {
 				a.LastHour++
 			}
 			a.Last = max(a.Last, r.Time)

@@ -30,7 +30,7 @@ func Talk(in Input, limit int) (Message, error) {
 	if n := len(t.msgs); n > 0 {
 		after.Time = t.msgs[n-1].Time + 1
 	}
-	t.anchor, t.upTo = &msg{Message: after}, t.msgs
+	t.anchor, t.upTo, t.end = &msg{Message: after}, t.msgs, after.Position()
 	t.when.year = t.when.local(after.Time).Year()
 	b := &block{kind: &windowSection}
 	for _, m := range t.msgs {

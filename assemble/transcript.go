@@ -79,7 +79,7 @@ func (t *turn) chooseAnswers(b *block) {
 	answers := map[earshot.MessageID]*msg{}
 	for _, turn := range t.in.Conversation.Turns {
 		if len(turn.Replies) > 0 {
-			if a := t.find(turn.Replies[0]); a != nil && t.isAnswer(a) && a.Position().Compare(t.anchor.Position()) < 0 {
+			if a := t.find(turn.Replies[0]); a != nil && t.isAnswer(a) && a != t.anchor && !t.afterEnd(a) {
 				answers[turn.Anchor] = a
 			}
 		}

@@ -18,10 +18,11 @@ type turn struct {
 
 	msgs   []*msg // all, in the order of Position
 	rising bool   // their ids ascend
-	upTo   []*msg // those at or before the anchor
+	upTo   []*msg // those at or before the end
 	byID   map[earshot.MessageID]*msg
 	anchor *msg
-	live   []*msg // those before the anchor that a section may show: not deleted, not blank
+	end    earshot.Position // the anchor's, or that of the emoji that asks about it
+	live   []*msg           // those before the end, without the anchor, that a section may show: not deleted, not blank
 
 	shown    map[earshot.MessageID]shownState // the manifest, newest revision of each
 	answered map[earshot.MessageID]bool       // anchors of recorded turns that got a reply
@@ -94,7 +95,8 @@ func Turn(in Input) (Result, error) {
 		}
 		t.asked = calendar{zone: zone, name: in.AskerZone}
 	}
-	t.when.year = t.asked.local(t.anchor.Time).Year()
+	t.when.year = t.asked.local(t.end.Time).Year()
+	t.asked.year = t.when.year
 	t.readConversation()
 	if t.isolated {
 		return t.alone()

@@ -50,7 +50,7 @@ func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput,
 		for _, a := range known {
 			by.Name = a.Name
 		}
-		g.request.AskedBy = assemble.EmojiAsker{Emoji: by.Emoji, ID: by.ID, Name: by.Name}
+		g.request.AskedBy = assemble.EmojiAsker{Emoji: by.Emoji, ID: by.ID, Name: by.Name, Time: t.queued.Opened}
 	}
 	if how.newEpoch {
 		g.endSession()

@@ -86,7 +86,7 @@ func TestThePromptSaysWhoAsksByAnEmoji(t *testing.T) {
 		w.rest(time.Minute)
 		parts := model.asked[0].Messages[len(model.asked[0].Messages)-1].Parts
 		text := parts[len(parts)-1].Text
-		if want := "[question, Sat 1 Jan 2000, Pacific/Auckland; Alice) asks you about this message by :eyes:]\n13:00 CI (bot): the build is red"; !strings.HasSuffix(text, want) {
+		if want := "[question, Sat 1 Jan 2000, Pacific/Auckland; Alice) asks you about this message by :eyes: at 13:01]\n13:00 CI (bot): the build is red"; !strings.HasSuffix(text, want) {
 			t.Errorf("the prompt ends with\n%s\nwant\n%s", text, want)
 		}
 	})
@@ -106,7 +106,7 @@ func TestWhoGivesTheEmojiIsTheAsker(t *testing.T) {
 		w.rest(time.Second)
 		same(t, "posts", w.board.all(), []string{"<@U2> and somebody, it was the disk"})
 		parts := model.Requests()[0].Messages[0].Parts
-		if got := parts[len(parts)-1].Text; !strings.Contains(got, "[question, Sat 1 Jan 2000, Pacific/Auckland; Bob asks you about this message by :eyes:]\n13:00 CI (bot): the build is red") {
+		if got := parts[len(parts)-1].Text; !strings.Contains(got, "[question, Sat 1 Jan 2000, Pacific/Auckland; Bob asks you about this message by :eyes: at 13:00]\n13:00 CI (bot): the build is red") {
 			t.Errorf("the question has another clock than Bob's:\n%s", got)
 		}
 	})
@@ -132,4 +132,34 @@ func TestWhoGivesTheEmojiIsToldThatThereIsNoAnswer(t *testing.T) {
 			same(t, name, p.private, []string{c.want})
 		})
 	}
+}
+
+// Who gives an emoji asks now: the prompt has what was said up to then, in the message's
+// own thread too, and nothing that was said later.
+func TestAnEmojiAsksAtItsOwnTime(t *testing.T) {
+	t.Parallel()
+	model := &echo{}
+	in(t, func(o *bot.Options) { o.Model = model }, func(w *world) {
+		w.say(general, ci, "m1", "the build is red")
+		w.rest(24 * time.Hour)
+		w.say(general, bob, "m2", "it was the disk", under("m1"))
+		w.say(general, alice, "m3", "who is on call?")
+		w.rest(10 * time.Minute)
+		w.say(general, alice, "m1", "", by("U1", "eyes"))
+		w.say(general, bob, "m4", "me")
+		w.rest(time.Minute)
+		parts := model.asked[0].Messages[len(model.asked[0].Messages)-1].Parts
+		text := parts[len(parts)-1].Text
+		want := `[recent in this channel]
+[Sun 2 Jan]
++ replies to Sat 1 Jan 00:00 CI
+↳ 00:00 Bob: it was the disk
+00:00 Alice: who is on call?
+
+[question, Sun 2 Jan 2000, UTC; Alice asks you about this message by :eyes: at 00:10]
+Sat 1 Jan 00:00 CI (bot): the build is red`
+		if !strings.HasSuffix(text, want) {
+			t.Errorf("the prompt ends with\n%s\nwant\n%s", text, want)
+		}
+	})
 }

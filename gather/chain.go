@@ -48,7 +48,7 @@ func (r *reader) reference(ctx context.Context, m earshot.Message) (earshot.Mess
 	}
 	leads := map[earshot.MessageID]earshot.MessageID{}
 	for _, part := range list {
-		if part.Position().Compare(r.anchor.Position()) <= 0 {
+		if part.Position().Compare(r.end) <= 0 {
 			leads[part.ID] = part.ReplyTo
 		}
 	}
@@ -74,7 +74,7 @@ func (r *reader) otherParts(ctx context.Context, chain []earshot.Message) error 
 	if err := r.byID(ctx, parts...); err != nil || len(answered) == 0 {
 		return err
 	}
-	list, err := r.store.Replying(ctx, r.scope, r.anchor.Position(), answered...)
+	list, err := r.store.Replying(ctx, r.scope, r.end, answered...)
 	for _, m := range list {
 		if r.req.Identity.Is(m.Author.ID) {
 			r.keep(m)

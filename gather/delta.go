@@ -48,7 +48,7 @@ func (r *reader) sinceProcessed(ctx context.Context, belongs func(earshot.Messag
 	if root == "" && r.anchor.ReplyTo != "" {
 		return nil // conversation has read the whole tree of reply references
 	}
-	list, err := r.store.Newest(ctx, r.scope, earshot.ThreadOf(root), r.anchor.Position(), maxPast)
+	list, err := r.store.Newest(ctx, r.scope, earshot.ThreadOf(root), r.end, maxPast)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (r *reader) sinceProcessed(ctx context.Context, belongs func(earshot.Messag
 		return nil
 	}
 	part := earshot.ThreadOf(root)
-	all, err := r.store.Count(ctx, r.scope, part, r.anchor.Position())
+	all, err := r.store.Count(ctx, r.scope, part, r.end)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (r *reader) changes(ctx context.Context, belongs func(earshot.Message) bool
 		for _, m := range list {
 			if belongs(m) || shown[m.ID] {
 				r.keep(m)
-			} else if !r.isLog() && !m.Deleted && !isBlank(m) && m.Position().Compare(r.anchor.Position()) < 0 {
+			} else if !r.isLog() && !m.Deleted && !isBlank(m) && m.Position().Compare(r.end) < 0 {
 				others = append(others, m)
 			}
 		}
@@ -205,7 +205,7 @@ func (r *reader) tree(ctx context.Context) (map[earshot.MessageID]bool, error) {
 		}
 	}
 	for len(level) > 0 && len(tree) < maxTree {
-		list, err := r.store.Replying(ctx, r.scope, r.anchor.Position(), level...)
+		list, err := r.store.Replying(ctx, r.scope, r.end, level...)
 		if err != nil {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ func (r *reader) quotaOf(s assemble.Section) readQuota {
 		q.tokens = min(q.tokens, s.Tokens)
 	}
 	if s.Minutes > 0 {
-		q.floor = earshot.Position{Time: max(1, r.anchor.Time-earshot.Time(s.Minutes)*60_000_000)}
+		q.floor = earshot.Position{Time: max(1, r.end.Time-earshot.Time(s.Minutes)*60_000_000)}
 	}
 	return q
 }
@@ -127,7 +127,7 @@ func (r *reader) fill(ctx context.Context, part earshot.ChannelPart, q readQuota
 func (s *backwardScan) backwards(ctx context.Context, part earshot.ChannelPart, before earshot.Position) (whole bool, err error) {
 	upTo := before
 	if before.IsZero() {
-		upTo = s.anchor.Position()
+		upTo = s.end
 	}
 	for s.read < s.readQuota.maxRead {
 		size := min(max(s.estimateRest(), minPage), maxPage, s.readQuota.maxRead-s.read+1)

@@ -24,6 +24,7 @@ type reader struct {
 	scope  earshot.Scope
 	req    Request
 	anchor earshot.Message
+	end    earshot.Position // up to which the turn reads: the anchor's, or the emoji's that asks about it
 	state  assemble.ConversationState
 
 	// named says that a caller has created the conversation: its thread may be a name
@@ -52,14 +53,14 @@ type reader struct {
 	foundFrom int
 }
 
-// keep adds messages to the input, each once, and none from after the anchor. A
-// count of replies that includes some from after the anchor is left out.
+// keep adds messages to the input, each once, and none from after the end. A
+// count of replies that includes some from after it is left out.
 func (r *reader) keep(list ...earshot.Message) {
 	for _, m := range list {
-		if r.kept[m.ID] || m.Position().Compare(r.anchor.Position()) > 0 {
+		if r.kept[m.ID] || m.Position().Compare(r.end) > 0 {
 			continue
 		}
-		if a := m.Replies; a != nil && (a.Last == 0 || a.Last > r.anchor.Time) {
+		if a := m.Replies; a != nil && (a.Last == 0 || a.Last > r.end.Time) {
 			m.Replies = nil
 		}
 		r.kept[m.ID] = true
@@ -218,7 +219,7 @@ func (r *reader) answersBeside(ctx context.Context) error {
 	}
 	asked := r.messages[root]
 	if r.req.Channel.Kind != earshot.KindDM {
-		replies, err := r.store.Replying(ctx, r.scope, r.anchor.Position(), asked.ID)
+		replies, err := r.store.Replying(ctx, r.scope, r.end, asked.ID)
 		for _, m := range replies {
 			if m.Root() == "" && r.req.Identity.Is(m.Author.ID) {
 				r.keep(m)
@@ -227,7 +228,7 @@ func (r *reader) answersBeside(ctx context.Context) error {
 		return err
 	}
 	read := 0
-	for m, err := range r.store.Range(ctx, r.scope, earshot.TopLevel(), asked.Position(), r.anchor.Position()) {
+	for m, err := range r.store.Range(ctx, r.scope, earshot.TopLevel(), asked.Position(), r.end) {
 		if err != nil {
 			return err
 		}
@@ -312,7 +313,7 @@ func (r *reader) count(ctx context.Context, thread earshot.MessageID, part earsh
 			return nil
 		}
 	}
-	c, err := r.store.Count(ctx, r.scope, part, r.anchor.Position())
+	c, err := r.store.Count(ctx, r.scope, part, r.end)
 	if err != nil {
 		return err
 	}
@@ -419,7 +420,7 @@ func (r *reader) snapshot(ctx context.Context, s assemble.Section) error {
 	if len(roots) == 0 {
 		return nil
 	}
-	activity, err := r.store.Activity(ctx, r.scope, r.anchor.Position(), roots...)
+	activity, err := r.store.Activity(ctx, r.scope, r.end, roots...)
 	if err != nil {
 		return err
 	}

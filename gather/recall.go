@@ -74,7 +74,7 @@ func (r *reader) query(zone string) (search.Query, bool) {
 	if len(index.Terms(text)) == 0 || r.later() && !index.Searchable(text) { // "and now?" asks about what the session holds
 		return search.Query{}, false
 	}
-	q := search.Query{Text: text, Asker: r.anchor.Author, At: r.anchor.Time, Before: r.anchor.Position(), Exclude: []earshot.MessageID{r.anchor.ID}, Limit: maxHits}
+	q := search.Query{Text: text, Asker: r.anchor.Author, At: r.end.Time, Before: r.end, Exclude: []earshot.MessageID{r.anchor.ID}, Limit: maxHits}
 	if loaded, err := zones.Load(zone); err == nil {
 		q.Zone = loaded
 	}
@@ -143,7 +143,7 @@ func (r *reader) load(ctx context.Context, hits []search.Hit, worth []assemble.R
 	loaded := map[earshot.MessageID]bool{}
 	references := false
 	for _, m := range list {
-		if m.Deleted || m.Position().Compare(r.anchor.Position()) >= 0 {
+		if m.Deleted || m.ID == r.anchor.ID || m.Position().Compare(r.end) >= 0 {
 			continue
 		}
 		loaded[m.ID] = true
@@ -166,7 +166,7 @@ func (r *reader) load(ctx context.Context, hits []search.Hit, worth []assemble.R
 	if len(asked) == 0 {
 		return loaded, nil
 	}
-	answers, err := r.store.Replying(ctx, r.scope, r.anchor.Position(), asked...)
+	answers, err := r.store.Replying(ctx, r.scope, r.end, asked...)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (r *reader) threadsOf(ctx context.Context, list []earshot.Message, worth []
 // that are older.
 func (r *reader) threadAround(ctx context.Context, root earshot.MessageID, hits []earshot.Message) error {
 	part := earshot.ThreadOf(root)
-	newest, err := r.store.Newest(ctx, r.scope, part, r.anchor.Position(), maxThread)
+	newest, err := r.store.Newest(ctx, r.scope, part, r.end, maxThread)
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (r *reader) threadAround(ctx context.Context, root earshot.MessageID, hits 
 		}
 		r.keep(before...)
 		n := 0
-		for after, err := range r.store.Range(ctx, r.scope, part, m.Position(), r.anchor.Position()) {
+		for after, err := range r.store.Range(ctx, r.scope, part, m.Position(), r.end) {
 			if err != nil {
 				return err
 			}

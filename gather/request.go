@@ -103,7 +103,8 @@ func SessionEnded(in assemble.Input, res assemble.Result, err error) bool {
 }
 
 // Input reads what a turn for one message needs. Messages are in the order of
-// Position, and none stands after the anchor.
+// Position, and none stands after the anchor,
+// or after the emoji that asks about it.
 //
 // Errors are the store's; an [*assemble.InputError] where the Request names no
 // anchor, [earshot.ErrNotFound] where the anchor is not stored in the channel, [ErrNoConversations] where the Request names a conversation
@@ -162,6 +163,7 @@ func (r *reader) loadAnchor(ctx context.Context) error {
 	if r.req.Text != "" {
 		r.anchor.Text, r.anchor.Tokens, r.anchor.Mentions = r.req.Text, 0, nil
 	}
+	r.end = r.req.AskedBy.End(r.anchor.Position())
 	r.keep(r.anchor)
 	return nil
 }

@@ -13,7 +13,7 @@ func (r *reader) openThread(ctx context.Context) error {
 	if root == "" {
 		return nil
 	}
-	open, err := OpenThread(ctx, r.store, r.scope, root, r.coverage, r.anchor.Time, r.named)
+	open, err := OpenThread(ctx, r.store, r.scope, root, r.coverage, r.end.Time, r.named)
 	r.coverage = append(r.coverage, open...)
 	return err
 }

@@ -46,9 +46,9 @@ const fewNew = 48
 // that there are. Where the scan has a floor, few messages are read first, and
 // size only if the floor stands further back.
 func (s *backwardScan) newest(ctx context.Context, size int) (list []earshot.Message, full bool, err error) {
-	part, anchor := earshot.Whole(), s.anchor.Position()
+	part, end := earshot.Whole(), s.end
 	if !s.floor.IsZero() && size > fewNew {
-		list, err = s.store.Newest(ctx, s.scope, part, anchor, fewNew)
+		list, err = s.store.Newest(ctx, s.scope, part, end, fewNew)
 		if err != nil {
 			return nil, false, err
 		}
@@ -57,7 +57,7 @@ func (s *backwardScan) newest(ctx context.Context, size int) (list []earshot.Mes
 		}
 	}
 	if list == nil {
-		if list, err = s.store.Newest(ctx, s.scope, part, anchor, size); err != nil {
+		if list, err = s.store.Newest(ctx, s.scope, part, end, size); err != nil {
 			return nil, false, err
 		}
 	}
@@ -97,7 +97,7 @@ func (r *reader) besideBusyThread(ctx context.Context, s assemble.Section, q rea
 	}
 	slices.SortFunc(roots, func(x, y earshot.Message) int { return y.Position().Compare(x.Position()) })
 	for _, m := range roots[:min(len(roots), s.Threads)] {
-		replies, err := r.store.Newest(ctx, r.scope, earshot.ThreadOf(m.ID), r.anchor.Position(), s.Messages)
+		replies, err := r.store.Newest(ctx, r.scope, earshot.ThreadOf(m.ID), r.end, s.Messages)
 		if err != nil {
 			return err
 		}
@@ -215,13 +215,13 @@ func (r *reader) activity(ctx context.Context, list []earshot.Message) (map[ears
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return r.store.Activity(ctx, r.scope, r.anchor.Position(), ids...)
+	return r.store.Activity(ctx, r.scope, r.end, ids...)
 }
 
 // answer keeps the agent's answer to the root of a thread.
 func (r *reader) answer(ctx context.Context, root earshot.Message) error {
 	replies := 0
-	for m, err := range r.store.Range(ctx, r.scope, earshot.ThreadOf(root.ID), root.Position(), r.anchor.Position()) {
+	for m, err := range r.store.Range(ctx, r.scope, earshot.ThreadOf(root.ID), root.Position(), r.end) {
 		if err != nil {
 			return err
 		}

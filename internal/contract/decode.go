@@ -43,7 +43,10 @@ func (r *reader) askedBy(w *AskedBy) assemble.EmojiAsker {
 	if w == nil {
 		return assemble.EmojiAsker{}
 	}
-	return assemble.EmojiAsker{Emoji: requireValue(r, "asked_by.emoji", w.Emoji), ID: earshot.AuthorID(r.id("asked_by.id", w.ID)), Name: optional(w.Name)}
+	return assemble.EmojiAsker{
+		Emoji: requireValue(r, "asked_by.emoji", w.Emoji), ID: earshot.AuthorID(r.id("asked_by.id", w.ID)), Name: optional(w.Name),
+		Time: r.time("asked_by.time", w.Time),
+	}
 }
 
 // input reads the whole input.

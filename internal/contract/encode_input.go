@@ -35,7 +35,7 @@ func EncodeInput(in assemble.Input) ([]byte, error) {
 		Conversation: conversationWire(in.Conversation),
 	}
 	if by := in.AskedBy; by.Emoji != "" {
-		w.AskedBy = &AskedBy{&by.Emoji, ptr(string(by.ID)), some(by.Name)}
+		w.AskedBy = &AskedBy{&by.Emoji, ptr(string(by.ID)), some(by.Name), some(by.Time.String())}
 	}
 	for i := range in.Messages {
 		m := messageWire(&in.Messages[i])

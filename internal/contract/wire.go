@@ -92,6 +92,7 @@ type (
 		Emoji *string `json:"emoji"`
 		ID    *string `json:"id"`
 		Name  *string `json:"name,omitzero"`
+		Time  *string `json:"time,omitzero"` // when the emoji was given
 	}
 	Mentioned struct {
 		ID       *string `json:"id"`

@@ -37,7 +37,9 @@ func formatGiven(b *strings.Builder, c Case) {
 		b.WriteString("asker_zone " + wordWith(in.AskerZone, "/") + "\n")
 	}
 	if by := in.AskedBy; by.Emoji != "" {
-		b.WriteString("asked_by " + reactor(earshot.Reactor{Emoji: by.Emoji, ID: by.ID, Name: by.Name}) + "\n")
+		b.WriteString("asked_by " + reactor(earshot.Reactor{Emoji: by.Emoji, ID: by.ID, Name: by.Name}))
+		f.time(" time=", by.Time)
+		b.WriteByte('\n')
 	}
 	f.text("instructions", in.Instructions)
 	self := f.identity(in.Identity)

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -128,7 +129,7 @@ func (r *reader) extra(x *scanner, m *earshot.Message, kind string, more []strin
 		if m.Reactors == nil {
 			m.Reactors = &earshot.Reactors{}
 		}
-		m.Reactors.List = append(m.Reactors.List, x.reactor())
+		m.Reactors.List = append(m.Reactors.List, x.reactor(nil))
 	default:
 		x.fail("not understood: %q; a + line is a file or replies, who gave a reaction, or a forward, link or app that is quoted", kind+x.remaining())
 	}
@@ -244,12 +245,14 @@ func reactor(v earshot.Reactor) string {
 	return s
 }
 
-// reactor reads what the function of that name writes.
-func (x *scanner) reactor() earshot.Reactor {
+// reactor reads what the function of that name writes, and more fields.
+func (x *scanner) reactor(more map[string]func()) earshot.Reactor {
 	who := earshot.Reactor{Emoji: x.readWord("a reaction")}
-	x.fields(map[string]func(){
+	fields := map[string]func(){
 		"id":   func() { who.ID = earshot.AuthorID(x.readWord("an author's id")) },
 		"name": func() { who.Name = x.readWord("a name") },
-	})
+	}
+	maps.Copy(fields, more)
+	x.fields(fields)
 	return who
 }

@@ -109,8 +109,9 @@ func init() {
 		"asker_zone":   {line: func(r *reader, x *scanner, _ entry) { x.spaces(); r.in.AskerZone = x.wordWith("a zone", "/") }},
 		"asked_by": {line: func(r *reader, x *scanner, _ entry) {
 			x.spaces()
-			by := x.reactor()
-			r.in.AskedBy = assemble.EmojiAsker{Emoji: by.Emoji, ID: by.ID, Name: by.Name}
+			var at earshot.Time
+			by := x.reactor(map[string]func(){"time": func() { at = x.time(r.date) }})
+			r.in.AskedBy = assemble.EmojiAsker{Emoji: by.Emoji, ID: by.ID, Name: by.Name, Time: at}
 		}},
 		"mentioned":   {line: (*reader).readMentioned, many: true},
 		"identity":    {line: (*reader).identity},

@@ -168,7 +168,7 @@ func input() *rapid.Generator[assemble.Input] {
 			Anchor:     id[earshot.MessageID]().Draw(t, "anchor"),
 			Zone:       zone().Draw(t, "zone"),
 			AskerZone:  zone().Draw(t, "asker's zone"),
-			AskedBy:    rapid.SampledFrom([]assemble.EmojiAsker{{}, {Emoji: "eyes", ID: "U1", Name: "An \"n]\n"}, {Emoji: "a b", ID: "U 2"}}).Draw(t, "asked by"),
+			AskedBy:    rapid.SampledFrom([]assemble.EmojiAsker{{}, {Emoji: "eyes", ID: "U1", Name: "An \"n]\n"}, {Emoji: "a b", ID: "U 2", Time: 1772443620_000001}}).Draw(t, "asked by"),
 			FileTokens: rapid.MapOfN(id[earshot.ArtifactID](), rapid.Int(), 0, 3).Draw(t, "file tokens"),
 			Attach:     rapid.SliceOfN(id[earshot.ArtifactID](), 0, 2).Draw(t, "attach"),
 		}
