@@ -10,7 +10,7 @@ import (
 // instructions and the question's text. It reads no session, and nothing of it
 // is stored as shown.
 func (t *turn) alone() (Result, error) {
-	t.names = newNames(t.in.Identity, t.in.Policy.Bots, t.upTo, t.in.Mentioned, nil)
+	t.names = newNames(t.in.Identity, t.in.Policy.Bots, t.upTo, t.in.Mentioned, t.in.AskedBy, nil)
 	m := t.anchor
 	bare := *m.Message
 	bare.Text = earshot.WithoutIsolation(m.Text)

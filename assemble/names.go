@@ -18,6 +18,7 @@ var reserved = []string{
 type uniqueNames struct {
 	self     earshot.Identity
 	selfName string
+	asker    EmojiAsker                  // who asks, where that is by an emoji
 	botWord  string                      // " (bot)" or " (agent)"
 	byID     map[earshot.AuthorID]string // of all authors but the agent
 	inUse    map[earshot.AuthorID]bool   // whose name the session uses
@@ -34,14 +35,14 @@ type authorName struct {
 	twin       bool // another name looks the same as base, or base is reserved
 }
 
-// newNames names the authors of msgs, which are in the order of Position, and those who
-// are mentioned. Those
+// newNames names the authors of msgs, which are in the order of Position, those who are
+// mentioned, and who asks by an emoji. Those
 // whom the session names keep that name, if it obeys the rules. The others get
 // their newest name; where two look alike, their full names if these differ, else
 // the later by id a number. A name that looks like the agent's or is reserved gets
 // a number too.
-func newNames(self earshot.Identity, bots string, msgs []*msg, mentioned []MentionedPerson, session []earshot.SessionName) *uniqueNames {
-	n := &uniqueNames{self: self, selfName: cleanName(self.Name), botWord: " (" + bots + ")",
+func newNames(self earshot.Identity, bots string, msgs []*msg, mentioned []MentionedPerson, asker EmojiAsker, session []earshot.SessionName) *uniqueNames {
+	n := &uniqueNames{self: self, selfName: cleanName(self.Name), asker: asker, botWord: " (" + bots + ")",
 		byID: map[earshot.AuthorID]string{}, standings: map[earshot.AuthorID]knownStanding{}, inUse: map[earshot.AuthorID]bool{}, renamed: map[earshot.AuthorID]string{}}
 	if n.selfName == "" {
 		n.selfName = firstOf(cleanName(string(self.ID)), "agent")
@@ -92,8 +93,8 @@ func newNames(self earshot.Identity, bots string, msgs []*msg, mentioned []Menti
 	return n
 }
 
-// authors returns the authors of msgs, those who gave their reactions and those who are
-// mentioned, without the agent, in the order of id.
+// authors returns the authors of msgs, those who gave their reactions, those who are
+// mentioned and who asks by an emoji, without the agent, in the order of id.
 func (n *uniqueNames) authors(msgs []*msg, mentioned []MentionedPerson) []authorName {
 	var list []authorName
 	index := map[earshot.AuthorID]int{}
@@ -133,6 +134,9 @@ func (n *uniqueNames) authors(msgs []*msg, mentioned []MentionedPerson) []author
 				}
 			}
 		}
+	}
+	if _, known := index[n.asker.ID]; !known && n.asker.Emoji != "" && !n.self.Is(n.asker.ID) {
+		list = append(list, authorName{id: n.asker.ID, base: n.asker.Name})
 	}
 	for i := range list {
 		a := &list[i]
@@ -228,9 +232,13 @@ func (n *uniqueNames) mentionedName(id earshot.AuthorID, label string) string {
 
 // newNames returns the names that a turn uses for the first time in its epoch, in
 // the order of id: of the authors of the messages shown, of those whom these
-// quote or who reacted to them, and of those who are mentioned in them or in texts.
+// quote or who reacted to them, of those who are mentioned in them or in texts, and of
+// who asks by an emoji.
 func (n *uniqueNames) newNames(shown []*msg, texts ...string) []earshot.SessionName {
 	used := map[earshot.AuthorID]bool{}
+	if n.asker.Emoji != "" {
+		used[n.asker.ID] = true
+	}
 	for _, m := range shown {
 		used[authorKey(m.Author)] = true
 		texts = append(texts, m.Text)

@@ -31,7 +31,7 @@ func Speak(self earshot.Identity, names []earshot.SessionName, known, messages [
 		}
 	}
 	slices.SortStableFunc(all, byPosition)
-	n := newNames(self, "bot", all, nil, names)
+	n := newNames(self, "bot", all, nil, EmojiAsker{}, names)
 	out := make([]SpokenMessage, len(messages))
 	for i, m := range messages {
 		out[i] = SpokenMessage{

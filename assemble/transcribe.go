@@ -75,7 +75,7 @@ func newReader(in Input) (*turn, error) {
 	t := &turn{in: &in, counts: map[string]int{}, dayCosts: map[day]int{}}
 	t.msgs, t.rising = normalise(withFilesInWords(in.Messages))
 	t.when = calendar{zone: zone, name: firstOf(in.Zone, "UTC")}
-	t.names = newNames(in.Identity, in.Policy.Bots, t.msgs, in.Mentioned, nil)
+	t.names = newNames(in.Identity, in.Policy.Bots, t.msgs, in.Mentioned, EmojiAsker{}, nil)
 	t.labels = map[earshot.AuthorID]*label{}
 	return t, nil
 }

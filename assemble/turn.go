@@ -129,7 +129,7 @@ func (t *turn) assemble(session int, later bool) (Result, error) {
 	if !t.broken {
 		used = t.in.Conversation.Names
 	}
-	t.names = newNames(t.in.Identity, t.in.Policy.Bots, t.upTo, t.in.Mentioned, used)
+	t.names = newNames(t.in.Identity, t.in.Policy.Bots, t.upTo, t.in.Mentioned, t.in.AskedBy, used)
 	t.labels = map[earshot.AuthorID]*label{}
 	t.relate()
 	if t.stands {

@@ -43,14 +43,10 @@ func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput,
 		Finder: &recallSearch{claimedTurn: &t.claimedTurn},
 	}}
 	if by, ok := t.queued.AskedBy(); ok {
-		known, err := t.store.Authors(ctx, t.scope().Platform, t.scope().Workspace, by.ID)
-		if err != nil {
+		g.request.AskedBy = assemble.EmojiAsker{Emoji: by.Emoji, ID: by.ID, Time: t.queued.Opened}
+		if err := gather.NameAsker(ctx, t.store, t.scope(), &g.request.AskedBy); err != nil {
 			return gatheredInput{}, err
 		}
-		for _, a := range known {
-			by.Name = a.Name
-		}
-		g.request.AskedBy = assemble.EmojiAsker{Emoji: by.Emoji, ID: by.ID, Name: by.Name, Time: t.queued.Opened}
 	}
 	if how.newEpoch {
 		g.endSession()

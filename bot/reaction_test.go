@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/erasure"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/llm/llmtest"
 )
@@ -160,6 +161,46 @@ func TestAnEmojiAsksAtItsOwnTime(t *testing.T) {
 Sat 1 Jan 00:00 CI (bot): the build is red`
 		if !strings.HasSuffix(text, want) {
 			t.Errorf("the prompt ends with\n%s\nwant\n%s", text, want)
+		}
+	})
+}
+
+// Who asked by an emoji is named in the session, and nowhere in what a replay keeps: an
+// erasure ends the session and finds nothing else.
+func TestWhoAskedByAnEmojiIsErased(t *testing.T) {
+	t.Parallel()
+	in(t, nil, func(w *world) {
+		ctx := t.Context()
+		if err := w.store.PutAuthors(ctx, general.Platform, general.Workspace, earshot.Author{ID: "UCANARY", Name: "Canary"}); err != nil {
+			t.Fatal(err)
+		}
+		w.say(general, ci, "m1", "the build is red")
+		if _, err := w.store.React(ctx, general.Scope(), earshot.ReactionEvent{Message: "m1", Emoji: "eyes", Author: "UCANARY", At: earshot.TimeOf(time.Now())}); err != nil {
+			t.Fatal(err)
+		}
+		w.say(general, alice, "m1", "", by("UCANARY", "eyes"))
+		w.rest(time.Second)
+		turns, err := w.store.QueuedTurns(ctx, earshot.TurnQuery{})
+		if err != nil || len(turns) != 1 {
+			t.Fatalf("%+v, %v", turns, err)
+		}
+		q, err := w.store.QueuedTurn(ctx, turns[0].ID)
+		if err != nil || strings.Contains(string(q.Input), "Canary") {
+			t.Errorf("%v, and the stored input has the name: %s", err, q.Input)
+		}
+		made, err := bot.Input(ctx, w.store, q)
+		if err != nil || made.AskedBy.Name != "Canary" {
+			t.Errorf("made again: %+v, %v", made.AskedBy, err)
+		}
+		e, err := w.store.BeginErasure(ctx, earshot.ErasureOf{Platform: general.Platform, Workspace: general.Workspace, User: "UCANARY"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err = erasure.Run(ctx, w.store, e.ID, nil); err != nil || e.Removed.Sessions != 1 {
+			t.Errorf("removed %+v, %v", e.Removed, err)
+		}
+		if q, err = w.store.QueuedTurn(ctx, q.ID); err != nil || q.Input != nil {
+			t.Errorf("%v, and the input is still %s", err, q.Input)
 		}
 	})
 }

@@ -6,9 +6,10 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 )
 
-// An AuthorStore is what [Named] needs of an [earshot.Store].
+// An AuthorStore is what [Named] and [NameAsker] need of an [earshot.Store].
 type AuthorStore interface {
 	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
 }
@@ -56,4 +57,13 @@ func named(ctx context.Context, st AuthorStore, at earshot.Scope, list []earshot
 		}
 	}
 	return nil
+}
+
+// NameAsker sets the name of somebody who asks by an emoji, where the store has one.
+func NameAsker(ctx context.Context, st AuthorStore, at earshot.Scope, by *assemble.EmojiAsker) error {
+	list, err := st.Authors(ctx, at.Platform, at.Workspace, by.ID)
+	for _, a := range list {
+		by.Name = a.Name
+	}
+	return err
 }

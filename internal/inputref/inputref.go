@@ -99,6 +99,7 @@ func Encode(in assemble.Input, turns int) ([]byte, error) {
 		mentioned = append(mentioned, mentionHash(x.ID))
 	}
 	in.Mentioned = nil
+	in.AskedBy.Name = "" // looked up again: nobody would erase it here
 	raw, err := contract.EncodeInput(in)
 	if err != nil {
 		return nil, err
@@ -149,6 +150,11 @@ func Load(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input, 
 	}
 	if in.Mentioned, err = readMentioned(ctx, st, in, ref.Mentioned); err != nil {
 		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
+	}
+	if by := &in.AskedBy; by.Emoji != "" && by.Name == "" {
+		if err := gather.NameAsker(ctx, st, q.Conversation.Scope, by); err != nil {
+			return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
+		}
 	}
 	if !ref.Bare {
 		err = readConversation(ctx, st, q.Conversation, ref.Turns, &in.Conversation)

@@ -45,6 +45,43 @@ var reactErasureCases = []testCase{
 		s.react(earshot.ReactionEvent{Message: "m1", Emoji: "tada", Author: "U7", At: earshot.TimeOf(time.Now().Add(time.Hour))})
 		s.equal("what they do later", s.counts(), "[{eyes 1}]")
 	}},
+	{"who asked by an emoji and is erased is in no turn, unfinished or not", func(s *suite) {
+		s.record(plainMessage(1, "x"), plainMessage(2, "y"), plainMessage(3, "z"))
+		var turns []earshot.TurnID
+		for n := range 3 {
+			asks := giveReaction("UCANARY", "eyes", 10)
+			e := deliveryOf(n+1, []string{"x", "y", "z"}[n])
+			e.Delivery, e.Anew, e.By = fmt.Sprint("r", n), true, earshot.Reactor{Emoji: asks.Emoji, ID: asks.Author}
+			out := s.ask(e, fmt.Sprint("c", n))
+			if !out.Opened {
+				s.Fatalf("no turn: %+v", out)
+			}
+			turns = append(turns, out.Turn)
+			s.react(asks)
+		}
+		input := earshot.Prompt{Hash: "h", Input: []byte(`{"input":{"asked_by":{"emoji":"eyes","id":"UCANARY"}}}`)}
+		for _, n := range []int{1, 2} {
+			l := s.claimOf(s.conversation(fmt.Sprint("c", n)))
+			s.begin(l, turns[n], input)
+			if n == 1 {
+				s.check(s.Finish(s.Context(), l, turns[n], earshot.TurnFailed, "the model is down", nil))
+				continue
+			}
+			s.check(s.PutPost(s.Context(), l, earshot.Post{Turn: turns[n], Key: "k", State: earshot.PostSending, Text: "It was"}))
+		}
+		s.erased(s.ofPerson("UCANARY"))
+		for _, p := range s.tables("UCANARY") {
+			if !slices.Contains([]string{"erasure", "barred", "erasures", "bars"}, p.Table) {
+				s.Errorf("left in %v", p)
+			}
+		}
+		q := s.queued(turns[0])
+		s.equal("what had not begun", []any{q.State, q.Why}, []any{earshot.TurnDropped, "asker erased"})
+		q = s.queued(turns[1])
+		s.equal("what had failed", []any{q.State, q.Why, q.Input == nil}, []any{earshot.TurnFailed, "the model is down", true})
+		q = s.queued(turns[2])
+		s.equal("what may be visible", []any{q.State, q.Why, q.Input == nil}, []any{earshot.TurnPosting, "", true})
+	}},
 	{"an erasure of a person takes several steps through their reactions", func(s *suite) {
 		const n = 450
 		for i := range n {

@@ -209,6 +209,18 @@ func (e *eraser) ScrubMetadata(_ context.Context, s earshot.Scope, holds func(st
 	return "", false, (*Store)(e).scrubDrafts(s, holds)
 }
 
+// ForgetAsker implements [rule.Eraser], for all turns at once.
+func (e *eraser) ForgetAsker(_ context.Context, scope earshot.Scope, id earshot.AuthorID, until earshot.Time, _ string) (string, bool, error) {
+	s, asked := (*Store)(e), rule.AskedByEmoji(id)
+	for _, t := range s.queue.turns {
+		if t.Conversation.Scope == scope && t.Opened <= until && asked(t.StoredTurn) {
+			s.tally.Turns++
+			s.applyChange(t, rule.ForgetAsker(t.StoredTurn, t.postStates(), s.time()))
+		}
+	}
+	return "", false, nil
+}
+
 // ForgetAuthors implements [rule.Eraser].
 func (e *eraser) ForgetAuthors(_ context.Context, p earshot.Platform, w earshot.WorkspaceID, ids []earshot.AuthorID) error {
 	at := workspace{p, w}

@@ -136,6 +136,7 @@ func (b *inbox) put(e earshot.Event) {
 	}
 	id := e.Message.ID
 	e.Message = earshot.Message{ID: id}
+	e.By = earshot.Reactor{} // the turn says who asked
 	b.events[id] = append(b.events[id], e)
 }
 

@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -19,6 +20,32 @@ func DropAnchored(q StoredTurn, posts []earshot.PostState, now earshot.Time) Cha
 		c.end(q, earshot.TurnDropped, AnchorDeleted, now)
 	}
 	return c
+}
+
+// ForgetAsker decides about a turn that says who asked for it by an emoji, once they are
+// erased: its text is erased. While it is unfinished it is dropped, unless one of its
+// posts may be visible; then it goes on, as if the anchor had asked.
+func ForgetAsker(q StoredTurn, posts []earshot.PostState, now earshot.Time) Change {
+	c := Change{Erase: true}
+	switch {
+	case q.State.Final():
+	case slices.ContainsFunc(posts, MayBeVisible):
+		q.Why, q.Updated = "", now
+		c.Turns = append(c.Turns, q)
+	default:
+		c.end(q, earshot.TurnDropped, AskerErased, now)
+	}
+	return c
+}
+
+// AskedByEmoji returns whether a turn, with its input, says that an author asked for it by
+// an emoji.
+func AskedByEmoji(id earshot.AuthorID) func(q StoredTurn) bool {
+	_, quoted := Needles(id)
+	return func(q StoredTurn) bool {
+		by, ok := q.AskedBy()
+		return ok && by.ID == id || bytes.Contains(q.Input, []byte(quoted))
+	}
 }
 
 // MessagesRead returns the messages whose text a committed turn holds: those that it

@@ -56,6 +56,9 @@ type Eraser interface {
 	// ForgetReactions removes a person from the reactions of some messages of the
 	// channel, as far as they reacted at or before until: see Reactions.Forget.
 	ForgetReactions(ctx context.Context, s earshot.Scope, id earshot.AuthorID, until earshot.Time) (more bool, err error)
+	// ForgetAsker looks at turns after a cursor, and applies ForgetAsker to those that the
+	// person asked for by an emoji at or before until.
+	ForgetAsker(ctx context.Context, s earshot.Scope, id earshot.AuthorID, until earshot.Time, after string) (next string, more bool, err error)
 	// ForgetAuthors removes those of the authors who have no message left.
 	ForgetAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids []earshot.AuthorID) error
 	// ForgetChannel empties a channel's name, topic and purpose, and removes the
@@ -137,7 +140,7 @@ type phase func(context.Context, Eraser, *Erasure, earshot.Scope) (more bool, er
 func (x *Erasure) phases() []phase {
 	switch of := x.Of; {
 	case of.User != "":
-		return []phase{eraseSpeech, scrubMessages, scrubEvents, endNamed, scrubMetadata, forgetReactions}
+		return []phase{eraseSpeech, scrubMessages, scrubEvents, endNamed, scrubMetadata, forgetReactions, forgetAsker}
 	case of.Messages != nil:
 		return []phase{eraseListed}
 	case of.Before != 0:
@@ -309,6 +312,11 @@ func scrubMetadata(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope) (
 
 func forgetReactions(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope) (bool, error) {
 	return e.ForgetReactions(ctx, s, x.Of.User, x.Until)
+}
+
+func forgetAsker(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope) (more bool, err error) {
+	x.At, more, err = e.ForgetAsker(ctx, s, x.Of.User, x.Until, x.At)
+	return more, err
 }
 
 func forgetChannel(ctx context.Context, e Eraser, _ *Erasure, s earshot.Scope) (bool, error) {

@@ -18,6 +18,10 @@ const ClientWindow = earshot.Time(10 * time.Minute / time.Microsecond)
 // AnchorDeleted is why a turn was dropped whose anchor was deleted.
 const AnchorDeleted = "anchor deleted"
 
+// AskerErased is why a turn was dropped for which somebody who was erased had asked by an
+// emoji.
+const AskerErased = "asker erased"
+
 // AnsweredWith is why a turn was dropped that was merged into another.
 func AnsweredWith(into earshot.TurnID) string { return fmt.Sprintf(answeredWith, into) }
 

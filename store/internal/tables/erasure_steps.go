@@ -175,6 +175,32 @@ func (e Eraser) ScrubEvents(ctx context.Context, s earshot.Scope, id earshot.Aut
 	return rule.Cursor(message, strconv.FormatInt(last, 10)), n == scrubbedRows, e.Send(ctx)
 }
 
+// ForgetAsker implements [rule.Eraser]. The cursor is a turn's id.
+func (e Eraser) ForgetAsker(ctx context.Context, s earshot.Scope, id earshot.AuthorID, until earshot.Time, after string) (string, bool, error) {
+	last, _ := strconv.ParseInt(after, 10, 64)
+	asked := rule.AskedByEmoji(id)
+	var found []rule.StoredTurn
+	n := 0
+	e.Exclusive(s)
+	e.Ask(`SELECT `+rule.QueuedColumns+`, input FROM queued_turn`+In+` AND id > $4 ORDER BY id LIMIT $5 + 0`, Args(s, last, scrubbedRows), func(row Row) error {
+		var q rule.StoredTurn
+		err := row.Scan(append(rule.QueuedFields(&q), &q.Input)...)
+		if last = int64(q.ID); asked(q) && q.Opened <= until {
+			found = append(found, q)
+		}
+		n++
+		return err
+	})
+	if err := e.Send(ctx); err != nil || n == 0 {
+		return "", false, err
+	}
+	if err := e.changeTurns(ctx, found, rule.ForgetAsker); err != nil {
+		return "", false, err
+	}
+	e.Tally.Turns += len(found)
+	return strconv.FormatInt(last, 10), n == scrubbedRows, e.Send(ctx)
+}
+
 // has is the condition that a message's text or lists name somebody, by the parameter
 // n as a label and n+1 as an id in quotes.
 func (e Eraser) has(n int) string {

@@ -163,15 +163,20 @@ func (e *Forgetting) events(ctx context.Context, t *Tx) error {
 // drop drops the turns that would answer a deleted message, unless one of their
 // posts may be visible.
 func (e *Forgetting) drop(ctx context.Context, t *Tx) error {
-	if len(e.anchored) == 0 {
+	return t.changeTurns(ctx, e.anchored, rule.DropAnchored)
+}
+
+// changeTurns locks the leases of turns of one channel, and changes each as decide says.
+func (t *Tx) changeTurns(ctx context.Context, list []rule.StoredTurn, decide func(rule.StoredTurn, []earshot.PostState, earshot.Time) rule.Change) error {
+	if len(list) == 0 {
 		return nil
 	}
-	slices.SortFunc(e.anchored, func(a, b rule.StoredTurn) int {
+	slices.SortFunc(list, func(a, b rule.StoredTurn) int {
 		return cmp.Or(compareIDs(a.Conversation, b.Conversation), cmp.Compare(a.ID, b.ID))
 	})
-	ids := make([]earshot.ConversationID, len(e.anchored))
-	turns := make([]int64, len(e.anchored))
-	for i, q := range e.anchored {
+	ids := make([]earshot.ConversationID, len(list))
+	turns := make([]int64, len(list))
+	for i, q := range list {
 		ids[i], turns[i] = q.Conversation, int64(q.ID)
 	}
 	t.LockLeases(slices.Compact(ids)...)
@@ -186,8 +191,9 @@ func (e *Forgetting) drop(ctx context.Context, t *Tx) error {
 	if err := t.Send(ctx); err != nil {
 		return err
 	}
-	for _, q := range e.anchored {
-		if err := t.Change(q, rule.DropAnchored(q, posts[q.ID], e.now), e.now); err != nil {
+	now := t.now()
+	for _, q := range list {
+		if err := t.Change(q, decide(q, posts[q.ID], now), now); err != nil {
 			return err
 		}
 	}
