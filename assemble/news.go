@@ -8,8 +8,8 @@ import (
 )
 
 // The section news shows what became known about messages that the session shows, and
-// is no edit: link previews, reactions, files that were not there yet. Edits are the
-// delta's, which shows the message anew.
+// is no edit: link previews, reactions, files that were not there yet, and which of these
+// are gone. Edits are the delta's, which shows the message anew.
 var newsSection = sectionKind{
 	name:      News,
 	look:      SectionLook{Means: "what is new about messages that the session shows", Shown: "something about it is new", Hue: 4, ANSI: 9},
@@ -32,8 +32,8 @@ const newsWords = 40
 // chooseNews picks the messages that the session shows with less than is known of them
 // now.
 func (t *turn) chooseNews(b *block) {
-	for _, m := range t.live {
-		if m.taken || !t.isSpoken(m) || !t.inSession(m) || t.newsOf(m).isNone() {
+	for _, m := range t.upTo {
+		if m == t.anchor || m.Deleted || m.taken || !t.isSpoken(m) || !t.inSession(m) && m.reason != reasonBlank || t.newsOf(m).isNone() {
 			continue
 		}
 		if m.verdict == isOut { // a section before this one has found nothing to show anew
@@ -55,10 +55,14 @@ type messageNews struct {
 	quotes    []earshot.SharedContent
 	files     []earshot.File
 	reactions bool
+
+	// How many of those that stand above are gone. What takes the place of another counts
+	// among quotes and files alone.
+	quotesGone, filesGone int
 }
 
 func (x messageNews) isNone() bool {
-	return !x.text && len(x.quotes)+len(x.files) == 0 && !x.reactions
+	return !x.text && len(x.quotes)+len(x.files) == 0 && !x.reactions && x.quotesGone+x.filesGone <= 0
 }
 
 // newsOf returns what is new of m. Where the state in which it was shown is not known,
@@ -85,7 +89,32 @@ func (t *turn) newsOf(m *msg) messageNews {
 			n.files = append(n.files, m.Files[i])
 		}
 	}
+	n.quotesGone = countGone(was.quotes, now.quotes) - len(n.quotes)
+	n.filesGone = countGone(was.files, now.files) - len(n.files)
 	return n
+}
+
+// countGone returns how many of was are not among now.
+func countGone(was, now []string) int {
+	n := 0
+	for _, x := range was {
+		if !slices.Contains(now, x) {
+			n++
+		}
+	}
+	return n
+}
+
+// goneLine says how many of a message's parts are gone and how many are left; "" where
+// none is gone.
+func goneLine(n int, what string, left int) string {
+	switch {
+	case n <= 0:
+		return ""
+	case left > 0:
+		return "\n+ removed: " + formatThousands(n) + " " + what + ", " + formatThousands(left) + " left"
+	}
+	return "\n+ removed: " + formatThousands(n) + " " + what + ", none left"
 }
 
 // newsEntry writes m's head as it stands above, with the first words of its text, and
@@ -103,6 +132,7 @@ func (t *turn) newsEntry(m *msg, limit int) logEntry {
 	}
 	quotes, _ := t.quotes(n.quotes, limit)
 	plus.WriteString(quotes)
+	plus.WriteString(goneLine(n.quotesGone, "preview or quote", len(m.Shared)))
 	files := n.files
 	if limit > 0 && len(files) > maxFileLines {
 		files = files[:maxFileLines]
@@ -112,6 +142,12 @@ func (t *turn) newsEntry(m *msg, limit int) logEntry {
 	}
 	if left := len(n.files) - len(files); left > 0 {
 		plus.WriteString("\n+ " + formatThousands(left) + " more files, not shown")
+	}
+	plus.WriteString(goneLine(n.filesGone, "file", len(m.Files)))
+	if n.filesGone > 0 && len(n.files) == 0 {
+		for _, f := range m.Files[:min(len(m.Files), maxFileLines)] { // which of them are left
+			plus.WriteString("\n" + logPlus + fileLine(f))
+		}
 	}
 	if n.reactions {
 		plus.WriteString("\n+ reactions now: " + firstOf(t.reactionsLine(m.Message), "none"))

@@ -215,6 +215,53 @@ func TestAFileThatIsKnownLaterIsNews(t *testing.T) {
 	lacks(t, text, "new about")
 }
 
+// What is taken away from a message that the session shows is told: the model would go on
+// reading it as if it stood there. What takes the place of another is told as new alone.
+func TestAPreviewOrFileThatIsRemovedIsNews(t *testing.T) {
+	t.Parallel()
+	s := tell(t, said("r", "Alice", "<@U0BOT> what does <https://wiki.example/lock> say?", previewOf("The lock table.")),
+		said("f", "Bob", "", in("r"), file("F1", "log.txt"), file("F2", "trace.txt")), said("q", "Alice", "<@U0BOT> well?", in("r")))
+	s.ask()
+	s.about("r", func(m *earshot.Message) { m.Shared = nil })
+	s.about("f", func(m *earshot.Message) { m.Files = m.Files[1:] })
+	s.then(said("q1", "Alice", "<@U0BOT> now?", in("r")))
+	text, r := s.ask()
+	holdsAll(t, text, "wiki.example…\n+ removed: 1 preview or quote, none left\n", "Bob: \n+ removed: 1 file, 1 left\n+ file F2, ")
+	lacks(t, text, "lock table", "log.txt")
+	if row := rowOf(r, "r"); row.Verdict != earshot.Snippet || row.Reason != "news" {
+		t.Errorf("row %+v", row)
+	}
+	s.about("f", func(m *earshot.Message) { m.Files = nil }) // nothing is left of the message
+	s.about("r", previewOf("The lock table."))
+	s.then(said("q2", "Alice", "<@U0BOT> and now?", in("r")))
+	text, _ = s.ask()
+	holdsAll(t, text, "Bob: \n+ removed: 1 file, none left\n", "+ link preview, wiki.example:\n    The lock table.\n")
+	s.about("r", func(m *earshot.Message) { m.Shared = nil })
+	s.about("r", previewOf("It moved."))
+	s.then(said("q3", "Alice", "<@U0BOT> and now?", in("r")))
+	text, _ = s.ask()
+	holdsAll(t, text, "+ link preview, wiki.example:\n    It moved.\n")
+	lacks(t, text, "removed", "Bob")
+}
+
+// Slack tells of a removed file as of an edit, which shows all that there is of the message
+// now. Of one of which nothing is left there is nothing to show as edited.
+func TestAnEditThatRemovesTheOnlyFileIsNews(t *testing.T) {
+	t.Parallel()
+	s := tell(t, said("r", "Alice", "<@U0BOT> look"), said("f", "Bob", "", in("r"), file("F1", "log.txt")), said("g", "Bob", "and this", in("r"), file("F2", "trace.txt")),
+		said("q", "Alice", "<@U0BOT> well?", in("r")))
+	s.ask()
+	for _, id := range []string{"f", "g"} {
+		s.about(id, func(m *earshot.Message) { m.Files, m.Edited, m.Seq = nil, m.Time+minute, 90 })
+	}
+	s.then(said("q1", "Alice", "<@U0BOT> now?", in("r")))
+	text, _ := s.ask()
+	holdsAll(t, text, "09:00 Bob: \n+ removed: 1 file, none left\n", "09:00 Bob (edited): and this\n\n")
+	s.then(said("q2", "Alice", "<@U0BOT> and now?", in("r")))
+	text, _ = s.ask()
+	lacks(t, text, "removed", "Bob")
+}
+
 // A program can write its message anew without an edit time, as a poll with votes.
 func TestATextThatChangesWithoutAnEditIsNews(t *testing.T) {
 	t.Parallel()

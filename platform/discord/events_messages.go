@@ -63,6 +63,9 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 	if !d.Whole {
 		return p.previews(ctx, x, at, m)
 	}
+	if x.Type == "MESSAGE_UPDATE" && m.Shared == nil { // a preview that was there is removed
+		m.Shared = []earshot.SharedContent{}
+	}
 	if p.unreadable(at.Guild, &m) {
 		return p.unread(ctx, at, m)
 	}

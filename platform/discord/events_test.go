@@ -81,6 +81,15 @@ channel #general
 channel #general
   A Sam: "see https://example.org/x" [link "X\nall of x"]
 `},
+		{"MESSAGE_UPDATE: a preview is removed", func(x *ear) []string {
+			a := x.fake.Say(x.general, x.sam, "see https://example.org/x")
+			x.fake.Embed(x.general, a, map[string]any{"type": "link", "url": "https://example.org/x", "title": "X", "description": "all of x"})
+			x.fake.SuppressEmbeds(x.general, a)
+			return []string{a, "A"}
+		}, `
+channel #general
+  A Sam: "see https://example.org/x"
+`},
 		{"MESSAGE_DELETE", func(x *ear) []string {
 			a := x.fake.Say(x.general, x.sam, "secret")
 			x.fake.Delete(x.general, a)

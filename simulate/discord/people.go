@@ -150,6 +150,16 @@ func (s *Discord) embed(channel, id string, embeds ...any) error {
 	return nil
 }
 
+// SuppressEmbeds takes the embeds of a message away, as its author does.
+func (s *Discord) SuppressEmbeds(channel, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, m, err := s.find(channel, id)
+	check(err)
+	m.flags, m.embeds = m.flags|flagSuppressEmbeds, nil
+	s.tellChanged(c, m)
+}
+
 // Delete deletes messages, one by one.
 func (s *Discord) Delete(channel string, ids ...string) {
 	for _, id := range ids {

@@ -173,6 +173,9 @@ func (r *reader) changed(d *DecodedMessage, v, previous value) error {
 	}
 	before := &reader{names: r.names}
 	was := before.compose(previous, before.author(previous).Kind)
+	if len(was.shared) > 0 && m.Shared == nil { // its author has removed the preview
+		d.Message.Shared = []earshot.SharedContent{}
+	}
 	if was.own != own.own || !slices.Equal(was.attached(), own.attached()) || !slices.EqualFunc(before.files(previous), m.Files, sameFile) {
 		d.Kind, d.Reason = Edit, ""
 		if previousEdit := editTime(previous); m.Edited.IsZero() || m.Edited == previousEdit {
