@@ -73,7 +73,15 @@ func (h *History) load(ctx context.Context, c Conversation, question earshot.Mes
 		in.Conversation.Summary = nil // it was dropped
 	}
 	if c.Thread != "" { // before a root stands nothing of its thread
-		in.Messages = slices.DeleteFunc(in.Messages, func(m earshot.Message) bool { return !c.holds(&m) })
+		var root earshot.Position // zero: it is not stored
+		for i := range in.Messages {
+			if in.Messages[i].ID == c.Thread {
+				root = in.Messages[i].Position()
+			}
+		}
+		in.Messages = slices.DeleteFunc(in.Messages, func(m earshot.Message) bool {
+			return !c.holds(&m) && (root.IsZero() || m.Position().Compare(root) < 0)
+		})
 	}
 	return in, nil
 }

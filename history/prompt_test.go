@@ -104,6 +104,35 @@ func TestAPromptOfAThreadAndOfADM(t *testing.T) {
 	})
 }
 
+// An answer belongs to its question, also where a thread parts them: one was given in the
+// thread that it began, the other beside a thread that a person opened later.
+func TestAnAnswerStandsBelowItsQuestionAcrossAThread(t *testing.T) {
+	t.Parallel()
+	everyStore(t, func(t *testing.T, st history.Store) {
+		h := of(t, st, ops, history.Options{})
+		add(t, h, channel, said(1, "Alice", "<@A-ops> list the VMs"))
+		add(t, h, channel.InThread("m1"), answers(2, "A-ops", "vm-1, vm-2", 1))
+		add(t, h, channel, said(3, "Alice", "<@A-ops> and the disks?"), answers(4, "A-ops", "disk-1", 3), said(5, "Bob", "lunch?"), said(6, "Alice", "<@A-ops> are they running?"))
+		add(t, h, channel.InThread("m3"), said(7, "Alice", "<@A-ops> is it full?"))
+		add(t, h, dm, said(1, "Alice", "list the VMs"), said(2, "A-ops", "vm-1, vm-2"), said(3, "Alice", "lunch?"), said(4, "A-ops", "Soup."))
+		add(t, h, dm.InThread("m1"), said(5, "Alice", "are they running?"))
+		for _, c := range []struct {
+			name string
+			in   history.Conversation
+			id   earshot.MessageID
+			want string
+		}{
+			{"in the thread", channel, "m6", "user:\nAlice: @ops list the VMs\nassistant:\nvm-1, vm-2\nuser:\nAlice: @ops and the disks?\nassistant:\ndisk-1\nuser:\nAlice: @ops are they running?\n"},
+			{"beside it, by reference", channel.InThread("m3"), "m7", "user:\nAlice: @ops and the disks?\nassistant:\ndisk-1\nuser:\nAlice: @ops is it full?\n"},
+			{"beside it, in a DM", dm.InThread("m1"), "m5", "user:\nAlice: list the VMs\nassistant:\nvm-1, vm-2\nuser:\nAlice: are they running?\n"},
+		} {
+			if diff := cmp.Diff(prompt(t, h, c.in, c.id), c.want); diff != "" {
+				t.Errorf("%s: -got +want:\n%s", c.name, diff)
+			}
+		}
+	})
+}
+
 func TestTheOptionsBoundAPrompt(t *testing.T) {
 	t.Parallel()
 	st := open(t, "memory:")
