@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -63,21 +64,24 @@ func (s *Service) Capability(ctx context.Context, p access.Principal, r Capabili
 			}
 		}
 	}
-	token, expires, err = s.mint(ctx, p, id, at, r.Lasts)
+	token, expires, err = s.mint(ctx, p, id, at, "", r.Lasts)
 	if errors.Is(err, access.ErrForbidden) {
 		err = &visible.Refusal{Kind: visible.Forbidden, Detail: "this caller cannot pass its rights on"}
 	}
 	return token, expires, err
 }
 
-// mint makes a capability for the tools of a conversation's channel, and returns
-// until when it is valid at most. The error is [access.ErrForbidden] where the caller
+// mint makes a capability for the tools of a conversation's channel, which write times in
+// a zone, and returns until when it is valid at most. The error is [access.ErrForbidden] where the caller
 // may not pass its rights on.
-func (s *Service) mint(ctx context.Context, p access.Principal, id earshot.ConversationID, at earshot.Position, lasts time.Duration) (string, earshot.Time, error) {
+func (s *Service) mint(ctx context.Context, p access.Principal, id earshot.ConversationID, at earshot.Position, zone string, lasts time.Duration) (string, earshot.Time, error) {
 	if s.minter == nil || p.Fixed != nil {
 		return "", 0, access.ErrForbidden
 	}
 	f := access.CapabilityScope{Scope: id.Scope, At: at, Expires: s.now() + earshot.Time(min(lasts, access.CapabilityTime).Microseconds())}
+	if zone != cmp.Or(s.maker.Zone(), "UTC") { // else the tools know it
+		f.Zone = zone
+	}
 	if id.Agent != "" {
 		f.Conversation = id
 	}

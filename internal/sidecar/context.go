@@ -203,7 +203,7 @@ func (s *Service) makeContext(ctx context.Context, p access.Principal, a context
 	if c.Files, err = s.promptFiles(ctx, in, res); err != nil {
 		return c, err
 	}
-	c.Capability, _, err = s.mint(ctx, p, a.Conversation, c.At, s.options.OpenFor)
+	c.Capability, _, err = s.mint(ctx, p, a.Conversation, c.At, in.Zone, s.options.OpenFor)
 	if errors.Is(err, access.ErrForbidden) {
 		return c, nil
 	}

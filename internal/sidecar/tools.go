@@ -95,6 +95,7 @@ func (s *Service) tools(ctx context.Context, p access.Principal, scope earshot.S
 	if len(turns) > 0 && turns[0].Zone != "" {
 		o.Zone = turns[0].Zone
 	}
+	o.Zone = cmp.Or(p.Fixed.Zone, o.Zone) // the first turn's is not recorded yet
 	return tools.ForChannel(scope, namedIn(s.store), s.index, at, o), err
 }
 

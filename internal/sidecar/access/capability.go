@@ -42,6 +42,7 @@ type capabilityData struct {
 	Conv    *[2]string   `json:"c,omitempty"` // agent and name; its scope is that of the capability
 	AtTime  earshot.Time `json:"t,omitempty"`
 	AtID    string       `json:"m,omitempty"`
+	Zone    string       `json:"z,omitempty"`
 	Expires earshot.Time `json:"e"`
 	Issuer  string       `json:"i,omitempty"` // of a user
 	OwnerIs Kind         `json:"k"`
@@ -72,7 +73,7 @@ func (g *Gate) Mint(ctx context.Context, p Principal, f CapabilityScope) (string
 	d := capabilityData{
 		Owner: p.ID, OwnerIs: p.Kind,
 		Scope:  [3]string{string(f.Scope.Platform), string(f.Scope.Workspace), string(f.Scope.Channel)},
-		AtTime: f.At.Time, AtID: string(f.At.ID), Expires: until,
+		AtTime: f.At.Time, AtID: string(f.At.ID), Zone: f.Zone, Expires: until,
 	}
 	if f.Conversation != (earshot.ConversationID{}) {
 		d.Conv = &[2]string{string(f.Conversation.Agent), f.Conversation.Name}
@@ -160,7 +161,7 @@ func narrowPrincipal(p Principal, d capabilityData) (Principal, error) {
 	if !p.Sees(s) || s.Channel == "" {
 		return Principal{}, refuse("the key of the capability does not reach its channel")
 	}
-	f := CapabilityScope{Scope: s, At: earshot.Position{Time: d.AtTime, ID: earshot.MessageID(d.AtID)}, Expires: d.Expires}
+	f := CapabilityScope{Scope: s, At: earshot.Position{Time: d.AtTime, ID: earshot.MessageID(d.AtID)}, Zone: d.Zone, Expires: d.Expires}
 	if d.Conv != nil {
 		f.Conversation = earshot.ConversationID{Agent: earshot.AgentID(d.Conv[0]), Scope: s, Name: d.Conv[1]}
 	}

@@ -91,6 +91,7 @@ type CapabilityScope struct {
 	Scope        earshot.Scope
 	Conversation earshot.ConversationID
 	At           earshot.Position // of the anchor; zero is no bound
+	Zone         string           // IANA name, of the context that it was made with; "" says nothing
 	Expires      earshot.Time
 }
 

@@ -84,7 +84,7 @@ func opened(t *testing.T) earshot.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	if err := st.PutChannel(t.Context(), ops); err != nil {
+	if err := st.PutAuthors(t.Context(), ops.Platform, ops.Workspace, earshot.Author{ID: "U0BOT", Name: "earshot", Kind: earshot.Bot}); err != nil {
 		t.Fatal(err)
 	}
 	return st
@@ -184,6 +184,40 @@ func playSidecar(t *testing.T, policy assemble.Policy, chat []round) played {
 		post(key.Reveal(), fmt.Sprintf("/v1/turns/%d/commit", c.Turn.ID), object{"reply": object{"text": r.answer, "ids": []string{string(reply.ID)}, "time": reply.Time.String()}, "entries": entries}, &struct{}{})
 	}
 	return out
+}
+
+// The tools of a turn write times as its prompt does, in the zone that the context was
+// asked for in, from the conversation's first turn on.
+func TestAToolWritesTimesInTheZoneOfItsContext(t *testing.T) {
+	t.Parallel()
+	st := opened(t)
+	gate, err := access.Open(st, access.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, _, err := access.CreateKey(t.Context(), st, access.KeySpec{Name: "bot", Workspaces: []earshot.WorkspaceID{"T1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := sidecar.New(st, search.New(st, nil), gate, sidecar.Options{})
+	w := &world{store: st, server: httptest.NewServer(api.New(api.Options{Service: service, Reader: explain.New(st, search.New(st, nil), explain.Options{}), Gate: gate}))}
+	t.Cleanup(w.server.Close)
+	if err := st.PutChannel(t.Context(), ops); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.Record(t.Context(), ops.Scope(), said(0, "Alice", "<@U0BOT> why?"), said(1, "Alice", "<@U0BOT> well?")); err != nil {
+		t.Fatal(err)
+	}
+	for _, open := range []bool{false, true} {
+		_, _, text := w.call(t, key.Reveal(), http.MethodPost, "/v1/context", object{"channel": "C1", "anchor": "m1", "agent": "U0BOT", "zone": "Pacific/Auckland", "open": open})
+		var c struct{ Capability string }
+		if err := json.Unmarshal([]byte(text), &c); err != nil || c.Capability == "" {
+			t.Fatalf("%v: %s", err, text)
+		}
+		if _, _, got := w.call(t, c.Capability, http.MethodPost, "/v1/tools/channel_messages", object{"message_ids": []string{"m0"}}); !strings.Contains(got, "2026-03-02T22:00:00+13:00") {
+			t.Errorf("open %v: %s", open, got)
+		}
+	}
 }
 
 type entryJSON struct {
