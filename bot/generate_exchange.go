@@ -22,9 +22,10 @@ type modelExchange struct {
 	called      bool // the question calls the agent as the prompt has it, or did before it was edited
 
 	requestDialog
-	begun      []step.Begun // calls of tools of one's own that were begun
-	read       []earshot.MessageID
-	askedAgain bool // after an empty response
+	begun        []step.Begun // calls of tools of one's own that were begun
+	read         []earshot.MessageID
+	askedAgain   bool // after an empty response
+	refusedQuiet bool // the model has asked for silence where the agent was called
 }
 
 // A requestDialog is a request as it grows by what the model answers and its tools return.
@@ -58,7 +59,7 @@ func (x *modelExchange) advance(ctx, hard context.Context) (done bool, err error
 		return true, nil
 	}
 	calls := x.last.Calls()
-	if len(calls) == 0 || x.rounds >= x.limits.Rounds {
+	if len(calls) == 0 || x.rounds >= x.limits.Rounds || x.insists(calls) {
 		return true, nil
 	}
 	return false, x.runTools(ctx, hard, calls)
@@ -145,12 +146,14 @@ func (x *modelExchange) replay(ctx context.Context) error {
 				return fmt.Errorf("journal entry %d follows no answer: %w", s.N, err)
 			}
 			x.reloadFiles(ctx, d.Results)
+			x.refusedQuiet = x.refusedQuiet || slices.ContainsFunc(x.last.Calls(), x.isRefusedQuiet)
 			x.addResults(d.Results)
 		case stepFailed:
 			if x.last == nil {
 				continue
 			}
-			whole := len(x.last.Calls()) == 0 || x.rounds >= x.limits.Rounds
+			calls := x.last.Calls()
+			whole := len(calls) == 0 || x.rounds >= x.limits.Rounds || x.insists(calls)
 			if whole && x.text() == "" {
 				x.last = nil // the turn failed because of it, and was opened again: the model is asked again
 			}

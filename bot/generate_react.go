@@ -37,7 +37,7 @@ func reactTool() llm.Tool {
 	}
 	return llm.Tool{
 		Name: react,
-		Description: "Give an emoji in place of words, where nobody called you and an emoji is enough, as for thanks, or to show that you have seen something. " +
+		Description: "Give an emoji in place of words, where nobody called you by your name and an emoji is enough, as for thanks, or to show that you have seen something. " +
 			"Call this alone, and write nothing.",
 		Schema: llm.JSON(`{"type":"object","properties":{"emoji":{"type":"string","enum":` + string(names) + `},` +
 			`"message":{"type":"string","description":"Which message gets it: its day, time and name, as in Mon 2 Mar 09:02 Alice, or its id. Without it, the question."}},` +
@@ -54,10 +54,10 @@ func stopTool() llm.Tool {
 	}
 }
 
-// mayReact reports whether the model may give an emoji in place of words.
-func (x *modelExchange) mayReact() bool {
-	_, able := x.platform.(Reactor)
-	return able && !x.called
+// offersReact reports whether the model has the tool for an emoji in place of words.
+func (c *claimedTurn) offersReact() bool {
+	_, able := c.platform.(Reactor)
+	return able && c.readsAlong()
 }
 
 // mayStop reports whether the agent goes on listening in the question's conversation after
@@ -70,7 +70,10 @@ func (x *modelExchange) mayStop() bool {
 // turn; ok is false where it is no such tool, or is not offered.
 func (x *modelExchange) ownTool(c llm.Call) (a tools.Answer, ok bool) {
 	switch {
-	case c.Name == react && x.mayReact():
+	case x.isRefusedQuiet(c):
+		x.refusedQuiet = true
+		return tools.Answer{JSON: `{"error":"you were called by name: answer in words"}`, Failed: true}, true
+	case c.Name == react && x.offersReact():
 		return tools.Answer{JSON: `{"error":"no emoji of that name, or no message that you were shown"}`, Failed: true}, true
 	case c.Name == stopListening && x.mayStop():
 		return tools.Answer{JSON: `{"listening":false}`}, true
@@ -81,7 +84,7 @@ func (x *modelExchange) ownTool(c llm.Call) (a tools.Answer, ok bool) {
 // reaction returns the emoji that the model gives in its last response, and whether it
 // does: never where somebody called the agent.
 func (x *modelExchange) reaction(ctx context.Context) (r reaction, ok bool, err error) {
-	if x.last == nil || !x.mayReact() {
+	if x.last == nil || x.called || !x.offersReact() {
 		return r, false, nil
 	}
 	for _, c := range x.last.Calls() {

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -12,6 +13,10 @@ import (
 // Where nobody called the agent, as in a thread that it owns, the model may leave a
 // question to the people there: it calls the tool staySilent, or says noReply and
 // nothing else. The turn is done then, without a post, and its Why is the reason.
+//
+// The tools are offered by the settings and the place, with each question: they stand
+// before everything else in a request, and the provider's cache of a conversation would
+// end where they change. Where somebody called the agent, a call is refused once.
 
 const (
 	staySilent = "stay_silent"
@@ -25,7 +30,13 @@ const (
 
 // offeredTools returns the tools of the turn.
 func (x *modelExchange) offeredTools() []llm.Tool {
-	return toolsFor(!x.called, x.mayReact(), x.mayStop())
+	return toolsFor(x.readsAlong(), x.offersReact(), x.mayStop())
+}
+
+// readsAlong reports whether the agent is asked in the channel about messages that do
+// not call it.
+func (c *claimedTurn) readsAlong() bool {
+	return c.place.Channel.Kind != earshot.KindDM && (c.opts.Answer.Roots || c.opts.Answer.OwnedThreads)
 }
 
 // toolsFor returns the tools of the channel, then those of the bot's own that may be used.
@@ -64,8 +75,9 @@ func toolLists(n int) (lists [][]llm.Tool) {
 func silentTool() llm.Tool {
 	return llm.Tool{
 		Name: staySilent,
-		Description: "Say nothing. Nobody called you: you see this message because you read along here. Call this alone, and write nothing, " +
-			"where people talk to each other, thank you, or need no answer of yours. Answering with " + noReply + " and nothing else means the same.",
+		Description: "Say nothing, where nobody called you and you see a message because you read along here. Call this alone, and write nothing, " +
+			"where people talk to each other, thank you, or need no answer of yours. Answering with " + noReply + " and nothing else means the same. " +
+			"Where somebody calls you by your name, answer.",
 		Schema: llm.JSON(`{"type":"object","properties":{"reason":{"type":"string","description":"Why nothing is to be said, in a few words. People who run you read it, nobody else."}},"required":["reason"],"additionalProperties":false}`),
 	}
 }
@@ -74,6 +86,18 @@ func silentTool() llm.Tool {
 // is, or by an emoji.
 func (b *Bot) isCalled(c earshot.Channel, q pendingQuestion) bool {
 	return q.by() != "" || c.Kind == earshot.KindDM || b.identity.CalledIn(&q.anchor)
+}
+
+// isRefusedQuiet reports whether a call asks for silence, or for an emoji in place of
+// words, where somebody called the agent.
+func (x *modelExchange) isRefusedQuiet(c llm.Call) bool {
+	return x.called && (c.Name == staySilent && x.readsAlong() || c.Name == react && x.offersReact())
+}
+
+// insists reports whether the model asks for nothing but silence once more, after that was
+// refused.
+func (x *modelExchange) insists(calls []llm.Call) bool {
+	return x.refusedQuiet && !slices.ContainsFunc(calls, func(c llm.Call) bool { return !x.isRefusedQuiet(c) })
 }
 
 // silence returns why the model leaves the question unanswered, and whether it does:

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/llm"
@@ -38,7 +40,9 @@ func TestTheModelMayStaySilentWhereNobodyCalledIt(t *testing.T) {
 		{"called, by nothing", "<@U0BOT> hi", []llmtest.Step{empty, empty}, "m2 failed the model said nothing (end)", []string{"Sorry"}},
 		{"called, by the word once", "<@U0BOT> hi", []llmtest.Step{llmtest.Say("NO_REPLY"), llmtest.Say("Well then.")}, "m2 done", []string{"Well then."}},
 		{"called, by the word", "<@U0BOT> hi", []llmtest.Step{llmtest.Say("NO_REPLY"), llmtest.Say("NO_REPLY")}, "m2 failed the model said nothing (end)", []string{"Sorry"}},
-		{"called, by a tool that it was not given", "<@U0BOT> hi", []llmtest.Step{llmtest.Call("stay_silent", `{"reason":"x"}`), llmtest.Say("Well then.")}, "m2 done", []string{"Well then."}},
+		{"called, by the tool once", "<@U0BOT> hi", []llmtest.Step{llmtest.Call("stay_silent", `{"reason":"x"}`), llmtest.Say("Well then.")}, "m2 done", []string{"Well then."}},
+		{"called, by the tool", "<@U0BOT> hi", []llmtest.Step{llmtest.Call("stay_silent", "{}"), llmtest.Call("stay_silent", "{}")}, "m2 failed the model said nothing (calls)", []string{"Sorry"}},
+		{"called, by the tool, with words beside it", "<@U0BOT> hi", []llmtest.Step{beside, beside}, "m2 done", []string{"I had better not"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -65,15 +69,72 @@ func TestTheModelMayStaySilentWhereNobodyCalledIt(t *testing.T) {
 						}
 					}
 				}
-				if offered := toolNames(model.Requests()[0]); strings.Contains(offered, "stay_silent") {
-					t.Errorf("a turn that was called offers %s", offered)
-				}
-				if offered, called := toolNames(model.Requests()[1]), strings.Contains(c.text, "U0BOT"); strings.Contains(offered, "stay_silent") == called {
-					t.Errorf("the second turn offers %s", offered)
+				sameTools(t, model)
+			})
+		})
+	}
+}
+
+// The tools stand before everything else in a request: were they others in a turn that
+// was called, no turn of the conversation would find the one before it in the provider's
+// cache.
+func TestEachTurnOfAConversationHasTheSameTools(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer bot.Answer
+		want   string
+	}{
+		"in a thread that it owns":      {bot.Answer{OwnedThreads: true}, "stay_silent react stop_listening"},
+		"where it answers each message": {bot.Answer{Roots: true}, "stay_silent react"},
+		"where it is always called":     {bot.Answer{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := llmtest.New(llmtest.Say("first"), llmtest.Say("second"))
+			in(t, func(o *bot.Options) {
+				o.Model, o.Answer = model, c.answer
+				o.Platform = &stamped{slate: &slate{board: o.Platform.(*board), wipes: true}}
+			}, func(w *world) {
+				w.say(general, alice, "m1", "<@U0BOT> hi")
+				w.rest(time.Minute)
+				w.say(general, alice, "m2", map[bool]string{true: "and", false: "<@U0BOT> and"}[c.answer.OwnedThreads], under("m1"))
+				w.rest(time.Minute)
+				sameTools(t, model)
+				got := toolNames(model.Requests()[0])
+				if want := strings.TrimSpace("channel_context channel_messages conversation_search " + c.want); got != want {
+					t.Errorf("it offers %s, want %s", got, want)
 				}
 			})
 		})
 	}
+}
+
+// sameTools checks that a model was offered the same tools with each request.
+func sameTools(t *testing.T, m *llmtest.Model) {
+	t.Helper()
+	asked := m.Requests()
+	for i, r := range asked[1:] {
+		if diff := cmp.Diff(asked[0].Tools, r.Tools); diff != "" {
+			t.Errorf("the tools of request %d (-first +this):\n%s", i+1, diff)
+		}
+	}
+}
+
+// A model that stays silent where it was called reads why that cannot be.
+func TestSilenceWhereTheAgentIsCalledIsRefused(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(llmtest.Calls(callOf("stay_silent", `{"reason":"x"}`), callOf("channel_messages", `{"message_ids":["m1"]}`)), llmtest.Say("Well then."))
+	in(t, func(o *bot.Options) { o.Model, o.Answer.OwnedThreads = model, true }, func(w *world) {
+		w.say(general, alice, "m1", "<@U0BOT> hi")
+		w.rest(time.Minute)
+		parts := model.Requests()[1].Messages[2].Parts
+		if got, want := parts[0].Result.Parts[0].Text, `{"error":"you were called by name: answer in words"}`; got != want || !parts[0].Result.Failed {
+			t.Errorf("it reads %s, want %s", got, want)
+		}
+		if parts[1].Result.Failed {
+			t.Errorf("the call beside it failed: %s", parts[1].Result.Parts[0].Text)
+		}
+	})
 }
 
 // An edit that names the agent while the model works makes the prompt again, and whoever
@@ -92,14 +153,15 @@ func TestAnEditThatCallsEndsTheLeaveToStaySilent(t *testing.T) {
 	})
 }
 
-// A quietModel takes a second, and stays silent wherever it may.
+// A quietModel takes a second, and stays silent wherever nobody names the agent.
 type quietModel struct{}
 
 func (quietModel) Name() string { return "quiet" }
 
 func (quietModel) Generate(_ context.Context, r llm.Request, _ func(llm.Event)) (llm.Response, error) {
 	time.Sleep(time.Second)
-	if strings.Contains(toolNames(r), "stay_silent") {
+	last := r.Messages[len(r.Messages)-1].Parts
+	if text := last[len(last)-1].Text; !strings.Contains(text, "@earshot") {
 		return llm.Response{Parts: []llm.Part{llm.Text("NO_REPLY")}, Stop: llm.StopEnd}, nil
 	}
 	return llm.Response{Parts: []llm.Part{llm.Text("here I am")}, Stop: llm.StopEnd}, nil
