@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // A TurnID identifies a turn in its store. Ids rise in the order in which turns
@@ -72,8 +73,11 @@ type QueuedTurn struct {
 	Number       int       // in its conversation; 0 until it is done
 }
 
-// askedBy is the Why of a turn that an emoji opened, until it ends.
+// askedBy is the Opening of a turn that an emoji opened.
 const askedBy = "asked by the emoji %s of %s"
+
+// afterOpening stands in a Why between the Opening and what follows.
+const afterOpening = "; "
 
 // WhyAsked returns the Why of a turn that is open because somebody gave its anchor an
 // emoji; "" for the zero Reactor.
@@ -84,11 +88,31 @@ func WhyAsked(by Reactor) string {
 	return fmt.Sprintf(askedBy, by.Emoji, by.ID)
 }
 
-// AskedBy returns who asked for an unfinished turn by giving its anchor an emoji. ok is
-// false where the anchor itself asks.
+// AskedBy returns who asked for a turn by giving its anchor an emoji. ok is false where
+// the anchor itself asks, and once the turn is done.
 func (q QueuedTurn) AskedBy() (by Reactor, ok bool) {
-	n, err := fmt.Sscanf(q.Why, askedBy, &by.Emoji, &by.ID)
-	return by, err == nil && n == 2 && !q.State.Final()
+	n, err := fmt.Sscanf(q.Opening(), askedBy, &by.Emoji, &by.ID)
+	return by, err == nil && n == 2
+}
+
+// Opening returns with what the Why begins where something else than the anchor's own
+// question opened the turn; "" elsewhere. An unfinished turn has it, and one that failed
+// or was parked, so that it has it again where it is reopened.
+func (q QueuedTurn) Opening() string {
+	opening, _, _ := strings.Cut(q.Why, afterOpening)
+	var by Reactor
+	if n, err := fmt.Sscanf(opening, askedBy, &by.Emoji, &by.ID); err == nil && n == 2 && opening == WhyAsked(by) {
+		return opening
+	}
+	return ""
+}
+
+// WhyAfter returns the Why of a turn with an Opening and a further reason.
+func WhyAfter(opening, why string) string {
+	if opening == "" || why == "" {
+		return opening + why
+	}
+	return opening + afterOpening + why
 }
 
 // DiscardBytes bounds the reason of an operator who discards a turn.

@@ -204,3 +204,26 @@ func TestWhoAskedByAnEmojiIsErased(t *testing.T) {
 		}
 	})
 }
+
+// A turn that an operator opens again has the asker that it had.
+func TestARetryOfAnEmojisTurnKnowsWhoAsks(t *testing.T) {
+	t.Parallel()
+	model := llmtest.New(llmtest.Fail(&llm.Error{Status: 400, Message: "no"}), llmtest.Say("<@U2>, it was the disk"))
+	in(t, func(o *bot.Options) { o.Model = model }, func(w *world) {
+		w.say(general, ci, "m1", "the build is red")
+		out := w.say(general, bob, "m1", "", by(string(bob.ID), "eyes"))
+		w.rest(time.Minute)
+		if err := w.store.Reopen(t.Context(), out.Turn); err != nil {
+			t.Fatal(err)
+		}
+		w.rest(time.Minute)
+		same(t, "turns", w.turns(), []string{"m1 done"})
+		if got := w.board.all(); got[len(got)-1] != "<@U2>, it was the disk" {
+			t.Errorf("posts: %q", got)
+		}
+		parts := model.Requests()[1].Messages[0].Parts
+		if got := parts[len(parts)-1].Text; !strings.Contains(got, "asks you about this message by :eyes:") {
+			t.Errorf("the question:\n%s", got)
+		}
+	})
+}

@@ -68,4 +68,19 @@ var endsCases = []testCase{
 		s.check(s.Reopen(s.Context(), id))
 		s.equal("after", []any{s.queued(id).Tries, s.queued(id).Ends}, []any{0, 0})
 	}},
+	{"a turn that an emoji asked for and that failed is still asked for by it", func(s *suite) {
+		s.accept(deliveryOf(1, "the build is red"))
+		e := deliveryOf(1, "the build is red")
+		e.Delivery, e.Anew, e.By = "emoji", true, earshot.Reactor{Emoji: "eyes", ID: "u9"}
+		id := s.ask(e, "m1").Turn
+		for _, end := range []earshot.TurnState{earshot.TurnFailed, earshot.TurnParked} {
+			l, _ := s.claim("me", timeAt(0))
+			s.check(s.Finish(s.Context(), l, id, end, "no model; none", nil))
+			s.equal("why it ended", s.queued(id).Why, "asked by the emoji eyes of u9; no model; none")
+			s.check(s.Release(s.Context(), l, 0))
+			s.check(s.Reopen(s.Context(), id))
+			by, ok := s.queued(id).AskedBy()
+			s.equal("asked by", []any{by, ok, s.queued(id).Why}, []any{e.By, true, "asked by the emoji eyes of u9"})
+		}
+	}},
 }

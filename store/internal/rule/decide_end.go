@@ -129,8 +129,11 @@ func DecideFinish(h LeasedTurn, e FinishCall) (Change, error) {
 	return c, nil
 }
 
-// end makes a turn final.
+// end makes a turn final. One that can be opened again keeps what it was opened by.
 func (c *Change) end(t StoredTurn, state earshot.TurnState, why string, now earshot.Time) {
+	if state == earshot.TurnFailed || state == earshot.TurnParked {
+		why = earshot.WhyAfter(t.Opening(), why)
+	}
 	t.State, t.Why, t.Updated = state, why, now
 	c.Turns = append(c.Turns, t)
 	c.FindLowest = true
@@ -209,7 +212,7 @@ func DecideReopen(q StoredTurn, gone bool, unfinished []earshot.QueuedTurn, now 
 			return Change{}, fmt.Errorf("turn %d of the conversation is being answered: %w", other.ID, earshot.ErrConflict)
 		}
 	}
-	q.State, q.Why, q.Tries, q.Ends, q.Updated = earshot.TurnOpen, "", 0, 0, now
+	q.State, q.Why, q.Tries, q.Ends, q.Updated = earshot.TurnOpen, q.Opening(), 0, 0, now
 	return Change{Turns: []StoredTurn{q}, FindLowest: true}, nil
 }
 
