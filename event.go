@@ -15,6 +15,7 @@ type Event struct {
 	Form     bool    // a program posted what a person filled into its form; not read back
 	Anew     bool    // the message asks although it is no new one, such as by an edit that adds a mention; not read back
 	By       Reactor // who asks by giving the message an emoji; zero where the message itself asks; not read back
+	Ambient  bool    // nobody addressed the message to the agent, which reads along: its turn may stay silent; not read back
 	Refused  Refusal // the message names the agent and is not answered: why; "" where it may be; not read back
 	Resume   *Resume // where the platform's stream continues after this event; nil keeps what is stored; not read back
 }

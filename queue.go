@@ -76,6 +76,10 @@ type QueuedTurn struct {
 // askedBy is the Opening of a turn that an emoji opened.
 const askedBy = "asked by the emoji %s of %s"
 
+// WhyAmbient is the Opening of a turn whose anchor nobody addressed to the agent: it
+// reads along, and may stay silent.
+const WhyAmbient = "ambient"
+
 // afterOpening stands in a Why between the Opening and what follows.
 const afterOpening = "; "
 
@@ -97,14 +101,26 @@ func (q QueuedTurn) AskedBy() (by Reactor, ok bool) {
 
 // Opening returns with what the Why begins where something else than the anchor's own
 // question opened the turn; "" elsewhere. An unfinished turn has it, and one that failed
-// or was parked, so that it has it again where it is reopened.
+// or was parked, so that it has it again where it is reopened. An ambient turn has it in
+// every state.
 func (q QueuedTurn) Opening() string {
 	opening, _, _ := strings.Cut(q.Why, afterOpening)
+	if opening == WhyAmbient {
+		return opening
+	}
 	var by Reactor
 	if n, err := fmt.Sscanf(opening, askedBy, &by.Emoji, &by.ID); err == nil && n == 2 && opening == WhyAsked(by) {
 		return opening
 	}
 	return ""
+}
+
+// Ambient reports whether nobody addressed the turn's anchor to the agent.
+func (q QueuedTurn) Ambient() bool { return q.Opening() == WhyAmbient }
+
+// Reason returns the Why without its Opening.
+func (q QueuedTurn) Reason() string {
+	return strings.TrimPrefix(strings.TrimPrefix(q.Why, q.Opening()), afterOpening)
 }
 
 // WhyAfter returns the Why of a turn with an Opening and a further reason.

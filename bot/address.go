@@ -31,13 +31,16 @@ func (b *Bot) address(ctx context.Context, e *Event) (*earshot.ConversationID, s
 	rules := address.Rules{
 		Store: b.store, Self: b.identity, Agent: b.agent, Now: b.now(),
 		Roots: settings.Roots, OwnedThreads: settings.OwnedThreads, Bots: settings.Bots, BotTurns: settings.BotTurns, BotWindow: settings.BotWindow,
-		NoForms: settings.NoForms, FormTurns: settings.FormTurns, EditWindow: settings.EditWindow,
+		Ambient: b.opts.Ambient.in(e.Channel.ID), NoForms: settings.NoForms, FormTurns: settings.FormTurns, EditWindow: settings.EditWindow,
 	}
 	v, err := rules.Decide(ctx, e.Channel, address.Question{Message: &m, Past: e.Past, Form: e.Form}, id)
 	if err != nil {
 		return nil, "", err
 	}
-	e.Anew = v.Anew
+	if v.Why == address.Ambient && e.Refused != "" { // it asks for nothing
+		v = address.Verdict{Why: address.NotAddressed}
+	}
+	e.Anew, e.Ambient = v.Anew, v.Why == address.Ambient
 	switch {
 	case e.Refused.ByGroup() && v.Why == address.NotAddressed, !e.Refused.ByGroup() && e.Refused != "" && v.Answer:
 	case v.Answer:

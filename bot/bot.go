@@ -90,6 +90,10 @@ func (o Options) withDefaults() Options {
 	if a.EditWindow == 0 {
 		a.EditWindow = 5 * time.Minute
 	}
+	o.Ambient.Channels, o.Ambient.Hourly = slices.Clone(o.Ambient.Channels), defaulted(o.Ambient.Hourly, 3)
+	if o.Ambient.Model == nil {
+		o.Ambient.Model = o.Model
+	}
 	o.Limits = o.Limits.withDefaults()
 	if o.Search == nil {
 		o.Search = search.New(o.Store, nil)

@@ -31,6 +31,9 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.
 		return nil, err
 	}
 	chosen, others := b.pickQuestion(waiting)
+	if others, err = b.letTalkGoOn(ctx, lease, chosen, others); err != nil {
+		return nil, err
+	}
 	if err := b.merge(ctx, lease, chosen, others); err != nil {
 		return nil, err
 	}
@@ -49,7 +52,7 @@ func (b *Bot) newTurn(lease earshot.Lease, channel earshot.Channel, q pendingQue
 		place: placeOf(channel, lease.Conversation, q.anchor), called: b.isCalled(channel, q),
 		log: b.log.With(append(conversationAttrs(lease.Conversation), "turn", q.ID)...),
 	}}
-	t.place.By = q.by()
+	t.place.By, t.ambient = q.by(), q.ambient
 	t.journal = &journal{claimedTurn: &t.claimedTurn}
 	t.outbox = &outbox{claimedTurn: &t.claimedTurn, journal: t.journal}
 	return t

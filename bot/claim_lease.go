@@ -84,6 +84,8 @@ func (b *Bot) release(ctx context.Context, lease earshot.Lease, t *turn, o outco
 		if t != nil {
 			b.tell(ctx, t.queued.ID, t.finalReport())
 		}
+	case listening:
+		notBefore = b.now() + earshot.Time(o.wait/time.Microsecond)
 	default:
 		wait := b.limits.Backoff
 		if t != nil {

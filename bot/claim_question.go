@@ -17,8 +17,9 @@ const whyDeleted = "anchor deleted"
 // A pendingQuestion is an unfinished turn with the message that it answers.
 type pendingQuestion struct {
 	earshot.QueuedTurn
-	anchor earshot.Message
-	alone  bool // no other question is answered with it
+	anchor  earshot.Message
+	alone   bool // no other question is answered with it
+	ambient bool // it calls nobody
 }
 
 // by returns who asks by an emoji; "" where the anchor itself asks.
@@ -60,11 +61,15 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 		// however old its question is.
 		begun := turn.Hash != "" || slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Key[0] != kindAway })
 		q := pendingQuestion{QueuedTurn: turn, anchor: byID[turn.Anchor]}
+		q.ambient = turn.Ambient() && !b.identity.CalledIn(&q.anchor)
 		q.alone = begun || q.by() != "" || q.anchor.Isolated()
 		why, stale := b.whyDrop(q, begun, posts)
 		if why == "" {
 			out = append(out, q)
 			continue
+		}
+		if q.ambient && stale {
+			why, stale = earshot.WhyAfter(earshot.WhyAmbient, silent+why), false
 		}
 		if stale && b.tellsAway(q, queued[i+1:], byID) {
 			if len(out) > 0 {
@@ -98,7 +103,7 @@ func (b *Bot) whyDrop(q pendingQuestion, begun bool, posts []earshot.Post) (why 
 // pickQuestion returns the question that is answered, and those that its answer
 // serves too: with [Answer.Each] none, else all up to one that stands alone. The
 // latest one is picked, because a prompt shows nothing after its anchor; a message
-// that only mentions the agent is picked only where there is no question.
+// that only mentions the agent, or calls nobody, is picked only where there is no question.
 func (b *Bot) pickQuestion(list []pendingQuestion) (picked pendingQuestion, others []pendingQuestion) {
 	together := 1
 	for !b.opts.Answer.Each && !list[0].alone && together < len(list) && !list[together].alone {
@@ -107,7 +112,7 @@ func (b *Bot) pickQuestion(list []pendingQuestion) (picked pendingQuestion, othe
 	at := 0
 	for i, q := range list[:together] {
 		best := list[at]
-		bare, bestBare := address.OnlyMention(b.identity, &q.anchor), address.OnlyMention(b.identity, &best.anchor)
+		bare, bestBare := q.ambient || address.OnlyMention(b.identity, &q.anchor), best.ambient || address.OnlyMention(b.identity, &best.anchor)
 		later := q.anchor.Position().Compare(best.anchor.Position()) > 0
 		if bare == bestBare && later || bestBare && !bare {
 			at = i

@@ -16,10 +16,15 @@ import (
 
 // commit ends a turn that was answered: reply, cursor, manifest, session, usage and
 // ledger are stored in one transaction. A question that is answered without context
-// changes nothing of its conversation.
+// changes nothing of its conversation, and neither does silence where the agent reads
+// along: the next turn shows the message as if nothing had been asked.
 func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot.MessageID) error {
-	if t.opts.DryRun || t.isIsolated() {
-		return t.finishUncommitted(ctx, a.why)
+	why := a.why
+	if t.ambient {
+		why = earshot.WhyAfter(earshot.WhyAmbient, why)
+	}
+	if t.opts.DryRun || t.isIsolated() || t.ambient && a.why != "" {
+		return t.finishUncommitted(ctx, why)
 	}
 	next := p.result.Next
 	records, err := t.journal.fileRecords()
@@ -30,7 +35,7 @@ func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot
 	for _, id := range replies {
 		shown = append(shown, earshot.ShownRevision{ID: id, Seen: assemble.Told})
 	}
-	return t.finish(ctx, earshot.TurnDone, a.why, &earshot.Turn{
+	return t.finish(ctx, earshot.TurnDone, why, &earshot.Turn{
 		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: replies}, Policy: p.input.Policy.Name, Hash: p.result.Hash,
 		Cursor: next.Cursor, Epoch: next.Epoch, Shown: shown,
 		Attached: p.files.Attached(next.Attached, records, len(p.input.Conversation.Turns)+1), Session: sessionEntries(p, a),

@@ -29,7 +29,9 @@ func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput,
 	ctx, end := t.trace(ctx, PartGather)
 	defer end(&err)
 	t.journal.steps = nil
-	t.fillHistory(ctx)
+	if !t.ambient { // the platform's limits are for questions
+		t.fillHistory(ctx)
+	}
 	t.awaitPreview(ctx)
 	if err := t.slot.Take(ctx); err != nil {
 		return gatheredInput{}, err

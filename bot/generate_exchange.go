@@ -140,6 +140,12 @@ func (x *modelExchange) replay(ctx context.Context) error {
 				return err
 			}
 			x.begun = append(x.begun, *d.Begun)
+		case stepDecision:
+			d, err := step.Decode(s)
+			if err != nil {
+				return err
+			}
+			x.spend(*d.Answer)
 		case stepResults, stepResult:
 			d, err := step.Decode(s)
 			if err != nil || x.last == nil {

@@ -98,6 +98,7 @@ func (x *modelExchange) reaction(ctx context.Context) (r reaction, ok bool, err 
 		if ok && strings.TrimSpace(args.Message) != "" {
 			r.to, ok, err = x.links.find(ctx, args.Message)
 		}
+		ok = ok && (!x.ambient || r.to.Author.Kind == earshot.Human)
 		if ok || err != nil {
 			return r, ok, err
 		}

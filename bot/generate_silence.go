@@ -36,7 +36,7 @@ func (x *modelExchange) offeredTools() []llm.Tool {
 // readsAlong reports whether the agent is asked in the channel about messages that do
 // not call it.
 func (c *claimedTurn) readsAlong() bool {
-	return c.place.Channel.Kind != earshot.KindDM && (c.opts.Answer.Roots || c.opts.Answer.OwnedThreads)
+	return c.place.Channel.Kind != earshot.KindDM && (c.opts.Answer.Roots || c.opts.Answer.OwnedThreads || c.opts.Ambient.in(c.place.Channel.ID))
 }
 
 // toolsFor returns the tools of the channel, then those of the bot's own that may be used.

@@ -10,6 +10,7 @@ import (
 // The kinds of steps in a turn's journal.
 const (
 	stepAnswer   = step.Answer
+	stepDecision = step.Decision
 	stepResults  = step.Results
 	stepFailed   = step.Failed
 	stepReopened = step.Reopened

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -47,6 +48,8 @@ type Options struct {
 	// formula; 0 where that is unknown. Texts are counted as prompts are.
 	FileTokens func(llm.Media) int
 	Links      []string // hosts whose links stay clickable in replies, with their subdomains
+	// Ambient says where the agent reads along.
+	Ambient Ambient
 	// MayMention says whom a reply may mention. Default: [MentionAsker].
 	MayMention MayMention
 	// Channels are the channels with settings of their own.
@@ -144,6 +147,27 @@ type Answer struct {
 	// permalinks, where the platform is a [Linker].
 	Cite bool
 }
+
+// An Ambient says where the agent reads along: a model is asked there about messages that
+// people address to nobody, and decides whether to say something. The zero Ambient is
+// nowhere. An error, or a doubt, is silence.
+type Ambient struct {
+	Channels []earshot.ChannelID
+	// Speak lets it answer in words; else it may only give emoji ([Reactor]).
+	Speak bool
+	// Hourly is how many answers and emoji it gives within an hour in one channel.
+	// Default: 3. The model is asked [AsksPerAnswer] times as often at most.
+	Hourly int
+	// Model decides. Default: [Options].Model, which also answers.
+	Model llm.Model
+}
+
+// AsksPerAnswer is how often the model that decides is asked within an hour, for each of
+// [Ambient].Hourly: it bounds what a busy channel costs.
+const AsksPerAnswer = 10
+
+// in reports whether the agent reads along in a channel.
+func (a Ambient) in(c earshot.ChannelID) bool { return slices.Contains(a.Channels, c) }
 
 // Limits bound a turn. Zero fields mean the defaults.
 type Limits struct {

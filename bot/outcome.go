@@ -17,7 +17,7 @@ type outcome struct {
 	why  string         // for the operator: of gaveUp and unclear
 	say  string         // what the person is told: of gaveUp
 	err  error          // of retry, remake and waitForPlatform
-	wait time.Duration  // of waitForPlatform; of retry the least
+	wait time.Duration  // of waitForPlatform and listening; of retry the least
 	next attemptOptions // of remake
 
 	model bool // of retry: the language model cannot be reached
@@ -45,6 +45,8 @@ const (
 	// waitForPlatform: the platform takes no post at the moment. The turn keeps
 	// its answer and is claimed again after wait.
 	waitForPlatform
+	// listening: people may go on talking. The turn is claimed again after wait.
+	listening
 	// stopping: the bot stops. The turn is claimed again, by any process.
 	stopping
 	// leaseLost: another process has taken over the conversation.

@@ -18,11 +18,11 @@ import (
 // of the turn the store has our message without a text.
 
 // announce posts the placeholder, and returns it where people can see it. It posts
-// none when the answer is in the journal already, or part of it is visible. It does
+// none where nobody called the agent and it reads along, when the answer is in the journal already, or part of it is visible. It does
 // not wait for a platform that takes none at the moment: the model is asked
 // meanwhile.
 func (t *turn) announce(soft, hard context.Context) (*earshot.Post, error) {
-	if _, able := t.platform.(Updater); !able || t.opts.Placeholder == "" || t.opts.DryRun {
+	if _, able := t.platform.(Updater); !able || t.opts.Placeholder == "" || t.opts.DryRun || t.ambient {
 		return nil, nil
 	}
 	if soft.Err() != nil {

@@ -32,6 +32,7 @@ type Outcome struct {
 	//   - direct: it is a direct message
 	//   - root: it begins a thread, and [Answer].Roots is set
 	//   - reaction: somebody gave it an emoji that asks ([earshot.Event].By)
+	//   - ambient: nobody is addressed, and the agent reads along in the channel ([Ambient])
 	//   - owned: it is a reply in a thread that the agent owns ([Answer].OwnedThreads)
 	//
 	// or why there is none:

@@ -62,7 +62,7 @@ func Requests(ctx context.Context, st Store, q earshot.QueuedTurn, write BodyWri
 				yield(SentRequest{}, err)
 				return
 			}
-			if d.Answer != nil && !yield(x.request(s.N, *d.Answer), nil) {
+			if d.Answer != nil && !yield(x.request(d), nil) {
 				return
 			}
 			x.apply(ctx, s.Kind, d, i)
@@ -83,6 +83,7 @@ type requestReplay struct {
 	files    *attach.FileSet // nil until begin
 	attached bool            // the step of the attached files, where the prompt attaches any, is behind us
 	input    assemble.Input
+	result   assemble.Result
 }
 
 // whyNot notes the first reason why requests cannot be shown.
@@ -111,7 +112,7 @@ func (x *requestReplay) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.input = in
+	x.input, x.result = in, res
 	x.files = attach.NewFileSet(attach.Source{
 		Store: x.store, Scope: x.queued.Conversation.Scope, Timeout: loadKept, Log: slog.New(slog.DiscardHandler),
 	}, false)
@@ -181,9 +182,10 @@ func (x *requestReplay) apply(ctx context.Context, kind string, d step.Entry, n 
 	}
 }
 
-// request returns the request that an answer came for.
-func (x *requestReplay) request(n int, a llm.Response) SentRequest {
-	out := SentRequest{N: n, Provider: a.Provider, Sent: a.Sent}
+// request returns the request that an answer, or a decision, came for.
+func (x *requestReplay) request(d step.Entry) SentRequest {
+	a := *d.Answer
+	out := SentRequest{N: d.N, Provider: a.Provider, Sent: a.Sent}
 	switch {
 	case a.Provider == llm.OfflineName:
 		out.Why = "nothing was sent: the offline model answers inside this program, without a network"
@@ -195,14 +197,9 @@ func (x *requestReplay) request(n int, a llm.Response) SentRequest {
 	if out.Why != "" {
 		return out
 	}
-	r := x.requestDialog.request
-	r.MaxTokens, r.NoCalls = a.Sent.MaxTokens, a.Sent.NoCalls
 	var body []byte
-	for _, offered := range toolLists(a.Sent.Tools - len(x.own)) {
-		offered = append(offered, x.own...)
-		if r.Tools = offered; len(offered) == 0 {
-			r.Tools, r.Cache = nil, r.System != ""
-		}
+	for _, r := range x.requests(d.Kind, a.Sent.Tools) {
+		r.MaxTokens, r.NoCalls = a.Sent.MaxTokens, a.Sent.NoCalls
 		var err error
 		if body, err = x.write(a.Provider, *a.Sent, r); err != nil {
 			out.Why = err.Error()
@@ -216,6 +213,23 @@ func (x *requestReplay) request(n int, a llm.Response) SentRequest {
 	}
 	out.Why = x.whyOther(len(body), *a.Sent)
 	return out
+}
+
+// requests returns the requests with n tools that a turn may have sent: the journal has
+// their number alone.
+func (x *requestReplay) requests(kind string, n int) (list []llm.Request) {
+	r := x.requestDialog.request
+	if kind == stepDecision {
+		return decisionRequests(x.result)
+	}
+	for _, offered := range toolLists(n - len(x.own)) {
+		offered = append(offered, x.own...)
+		if r.Tools = offered; len(offered) == 0 {
+			r.Tools, r.Cache = nil, r.System != ""
+		}
+		list = append(list, r)
+	}
+	return list
 }
 
 // whyOther says why the request is not the one that was sent, as far as that is

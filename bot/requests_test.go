@@ -134,6 +134,28 @@ func TestRequestsOfAThreadThatIsOwnedAreMadeAgainToTheByte(t *testing.T) {
 	})
 }
 
+// A decision is asked for with tools of its own and words behind the question.
+func TestRequestsOfAmbientTurnsAreMadeAgainToTheByte(t *testing.T) {
+	t.Parallel()
+	decider, m := &sender{Model: llmtest.New(quiet, speaks)}, &sender{Model: llmtest.New(llmtest.Say("In the wiki."))}
+	alongside(t, nil, nil, func(o *bot.Options) { o.Ambient.Model, o.Model = decider, m }, func(w *world, _ *stamped) {
+		w.say(general, alice, "m1", "where do the notes go?")
+		w.rest(time.Minute)
+		w.say(general, alice, "m2", "anybody?")
+		w.rest(time.Minute)
+		var got []string
+		for _, r := range w.shown() {
+			if r.Body == nil {
+				t.Errorf("step %d: %s", r.N, r.Why)
+			}
+			got = append(got, string(r.Body))
+		}
+		if diff := cmp.Diff(got, append(decider.sent, m.sent...)); diff != "" || len(got) != 3 {
+			t.Errorf("%d requests (-got +want):\n%s", len(got), diff)
+		}
+	})
+}
+
 func TestRequestsThatCannotBeShownSayWhy(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -51,6 +51,9 @@ func (t *turn) conclude(ctx context.Context, o outcome) outcome {
 	case gaveUp:
 		return outcomeOf(t.fail(ctx, o))
 	case retry:
+		if t.ambient && o.model {
+			return outcomeOf(t.fail(ctx, giveUp(o.Error(), "")))
+		}
 		return t.retryOrFail(ctx, o)
 	}
 	return o
@@ -103,16 +106,19 @@ func (t *turn) fail(ctx context.Context, o outcome) error {
 	if err != nil {
 		return err
 	}
+	replies := ofKind(posts, kindReply)
+	if t.ambient && !anyVisible(replies) {
+		return t.staySilent(ctx, o.why, nil)
+	}
 	since, err := t.failedSince(ctx, o.why)
 	if err != nil {
 		return err
 	}
 	t.outbox.startWaiting(since)
-	replies := ofKind(posts, kindReply)
 	switch {
 	case anyVisible(replies) && anyUncertain(replies):
 		return t.park(ctx, o.why+"; whether a post arrived is not known", sayUnsure)
-	case anyVisible(replies) && o.say != sayUndelivered:
+	case anyVisible(replies) && (o.say != sayUndelivered || t.ambient):
 		return t.finish(ctx, earshot.TurnFailed, o.why, nil)
 	}
 	if t.report.Text = o.say; anyVisible(replies) {
@@ -172,7 +178,7 @@ func (t *turn) failedSince(ctx context.Context, why string) (earshot.Time, error
 // park leaves a turn to an operator, and says so in the channel once, through the
 // outbox. Where that cannot be posted, the turn is parked all the same.
 func (t *turn) park(ctx context.Context, why, say string) error {
-	if t.opts.DryRun {
+	if t.opts.DryRun || t.ambient {
 		return t.finish(ctx, earshot.TurnParked, why, nil)
 	}
 	since, err := t.failedSince(ctx, why)

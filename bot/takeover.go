@@ -45,7 +45,7 @@ func (t *turn) takeOver(ctx context.Context) (done bool, err error) {
 		return true, outcome{kind: withdrawn}
 	case poison:
 		return true, giveUp(whyPoison, sayFailed)
-	case address.OnlyMention(t.identity, &t.place.Anchor) && !anyVisible(placeholders):
+	case !t.ambient && address.OnlyMention(t.identity, &t.place.Anchor) && !anyVisible(placeholders):
 		return true, t.askBack(ctx)
 	}
 	return false, nil

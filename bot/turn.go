@@ -10,6 +10,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot/internal/slots"
+	"github.com/earshot-ai/earshot/llm"
 )
 
 // The line of a message. Each verb is a method in the file with its name; further
@@ -89,6 +90,9 @@ func (t *turn) answer(soft, hard context.Context) (o outcome) {
 
 // try makes one prompt, has it answered, and posts the answer.
 func (t *turn) try(soft, hard context.Context, how attemptOptions) error {
+	if why, err := t.leavesAlone(soft); err != nil || why != "" {
+		return t.staySilent(hard, why, err)
+	}
 	p, recorded, err := t.resume(soft, how)
 	if err != nil {
 		return err
@@ -106,6 +110,9 @@ func (t *turn) try(soft, hard context.Context, how attemptOptions) error {
 		}
 	}
 	if err := t.begin(soft, &p); err != nil {
+		return err
+	}
+	if done, err := t.decide(soft, hard, p); err != nil || done {
 		return err
 	}
 	placeholder, err := t.announce(soft, hard)
@@ -170,6 +177,10 @@ type turn struct {
 	journal *journal
 	outbox  *outbox
 	report  Report // what is known of the turn so far
+	// ambient: nobody called the agent when the prompt was made. It may stay silent, and
+	// it says nothing of what went wrong.
+	ambient  bool
+	decision *llm.Response // of an ambient turn: whether it says something; nil before
 }
 
 // recoverPanic makes a panic the outcome of its turn: one message that causes a

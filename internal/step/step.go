@@ -15,14 +15,15 @@ import (
 
 // The kinds of steps, as they are stored.
 const (
-	Answer      = "answer"  // an llm.Response
-	Results     = "results" // []Result, to the answer before
-	Failed      = "failed"  // why the person was told that there is no answer
-	Reopened    = "again"   // a turn that had failed is to be posted after all
-	Files       = "files"   // []File: which files the model was given, and which not
-	Tools       = "tools"   // an Offer: which tools of one's own the model may call
-	Call        = "call"    // a Begun: one of them is about to run
-	ResultOfOne = "result"  // a Result: what it answered
+	Answer      = "answer"   // an llm.Response
+	Results     = "results"  // []Result, to the answer before
+	Failed      = "failed"   // why the person was told that there is no answer
+	Reopened    = "again"    // a turn that had failed is to be posted after all
+	Files       = "files"    // []File: which files the model was given, and which not
+	Tools       = "tools"    // an Offer: which tools of one's own the model may call
+	Call        = "call"     // a Begun: one of them is about to run
+	ResultOfOne = "result"   // a Result: what it answered
+	Decision    = "decision" // an llm.Response: whether to say something where nobody called the agent
 )
 
 // An Entry is one step of a turn's journal, decoded. The field of its kind is set;
@@ -88,7 +89,7 @@ func Decode(s earshot.Step) (Entry, error) {
 	e := Entry{N: s.N, Kind: s.Kind, Time: s.Time}
 	var err error
 	switch s.Kind {
-	case Answer:
+	case Answer, Decision:
 		e.Answer = new(llm.Response)
 		err = json.Unmarshal(s.Data, e.Answer)
 	case Results:

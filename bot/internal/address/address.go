@@ -22,6 +22,8 @@ const (
 	Direct  = "direct"
 	Root    = "root"
 	Owned   = "owned"
+	// Ambient: the agent reads along, and nobody addressed the message to anybody.
+	Ambient = "ambient"
 	// Reaction: by an emoji that somebody gave it.
 	Reaction = "reaction"
 )
@@ -64,6 +66,7 @@ type Rules struct {
 	BotWindow    time.Duration // see tooMany
 	NoForms      bool
 	FormTurns    int           // of one form, within BotWindow
+	Ambient      bool          // the agent reads along in the channel
 	EditWindow   time.Duration // for how long after it was posted an edit of a message asks
 }
 
@@ -101,6 +104,9 @@ func (r Rules) Decide(ctx context.Context, c earshot.Channel, m Question, id ear
 	}
 	if v = r.byMessage(c, m); v.Why == "" {
 		v.Why, v.Answer, err = r.byOwner(ctx, c, m.Message, id)
+	}
+	if err == nil && r.Ambient && !v.Answer && (v.Why == NotAddressed || v.Why == Owned) {
+		return r.byReadingAlong(ctx, c, m, v)
 	}
 	v.Anew = anew && v.Answer
 	if err != nil || !v.Answer || !fromBot {
@@ -175,17 +181,34 @@ func (r Rules) byMessage(c earshot.Channel, m Question) Verdict {
 	return Verdict{}
 }
 
+// byReadingAlong decides about a message that is addressed to nobody, or v where it is
+// none, where the agent reads along: only what a person says now, to no one else.
+func (r Rules) byReadingAlong(ctx context.Context, c earshot.Channel, m Question, v Verdict) (Verdict, error) {
+	if m.Author.Kind != earshot.Human || m.Form || m.Past || m.Edited != 0 || m.Isolated() || len(m.Called()) > 0 || isInvisible(m.Message) || OnlyMention(r.Self, m.Message) {
+		return v, nil
+	}
+	other, err := r.repliesToOther(ctx, c, m.Message)
+	if err != nil || other {
+		return v, err
+	}
+	return Verdict{Why: Ambient, Answer: true}, nil
+}
+
+// repliesToOther reports whether m replies by reference to somebody else than its author
+// and the agent.
+func (r Rules) repliesToOther(ctx context.Context, c earshot.Channel, m *earshot.Message) (bool, error) {
+	if m.ReplyTo == "" || m.ReplyTo == m.ID {
+		return false, nil
+	}
+	above, err := r.Store.ByID(ctx, c.Scope(), m.ReplyTo)
+	return len(above) > 0 && !above[0].Deleted && !r.Self.Is(above[0].Author.ID) && above[0].Author.ID != m.Author.ID, err
+}
+
 // byOwner decides by who owns the conversation. A reply by reference to somebody else
 // is for them, though the agent answered further up.
 func (r Rules) byOwner(ctx context.Context, c earshot.Channel, m *earshot.Message, id earshot.ConversationID) (why string, answer bool, err error) {
-	if m.ReplyTo != "" && m.ReplyTo != m.ID {
-		above, err := r.Store.ByID(ctx, c.Scope(), m.ReplyTo)
-		if err != nil {
-			return "", false, err
-		}
-		if len(above) > 0 && !above[0].Deleted && !r.Self.Is(above[0].Author.ID) && above[0].Author.ID != m.Author.ID {
-			return OtherNamed, false, nil
-		}
+	if other, err := r.repliesToOther(ctx, c, m); err != nil || other {
+		return OtherNamed, false, err
 	}
 	if answer, err = r.owns(ctx, id); err != nil || !answer {
 		return Owned, answer, err

@@ -104,8 +104,12 @@ func newQueuedTurn(id earshot.ConversationID, e earshot.Event, now earshot.Time)
 	if at == 0 {
 		at = now
 	}
+	why := earshot.WhyAsked(e.By)
+	if e.Ambient {
+		why = earshot.WhyAmbient
+	}
 	return &StoredTurn{From: -1, QueuedTurn: earshot.QueuedTurn{
-		Conversation: id, Anchor: e.Message.ID, State: earshot.TurnOpen, Why: earshot.WhyAsked(e.By), Opened: at, Updated: now, Epoch: -1,
+		Conversation: id, Anchor: e.Message.ID, State: earshot.TurnOpen, Why: why, Opened: at, Updated: now, Epoch: -1,
 	}}
 }
 
