@@ -27,7 +27,7 @@ func (s *server) addClaims(a huma.API) {
 		OperationID: "renew-turn", Method: http.MethodPost, Path: "/v1/turns/{id}/renew", Summary: "Keep an open turn, and hear what has become of its question",
 		Description: "The heartbeat of whoever answers: the turn is held for hold seconds from now on. With wait the answer comes once the question was deleted or edited or the turn has ended, or after that many seconds. With posting it is noted that the reply is about to be posted: whoever opens a turn for this question after this one has expired is told so, and looks for the reply before posting another one. A turn that has expired is held again unless somebody else has the question by now.",
 		Responses:   map[string]*huma.Response{"409": conflictResponse(a)},
-	}, schemaOf[renewBody](a), s.renewTurn)
+	}, schemaOf[renewBody](a), s.renewTurn).Required = false // a heartbeat needs to say nothing
 	addRoute(s, a, huma.Operation{
 		OperationID: "list-open-turns", Method: http.MethodGet, Path: "/v1/turns/open", Summary: "The turns that this key has opened and not ended",
 		Description: "The newest 200, newest first. Those that have expired were left by a process that died, and nobody has taken their questions over since: open them again.",
@@ -69,7 +69,7 @@ func heldTurnOf(h sidecar.Held) heldTurn {
 
 func (s *server) renewTurn(ctx context.Context, p access.Principal, in *commitInput) (*struct{ Body heldTurn }, error) {
 	var b renewBody
-	if len(in.RawBody) > 0 { // a heartbeat needs to say nothing
+	if len(in.RawBody) > 0 {
 		if err := in.StrictInput.read(ctx, &b); err != nil {
 			return nil, err
 		}

@@ -127,6 +127,9 @@ func TestAClaimIsHeldByItsHeartbeatAndFreeOnceThatStops(t *testing.T) {
 			t.Fatalf("while it is held: %d, retry after %d, %+v", status, retry, c)
 		}
 	}
+	if status, _, got := w.call(t, "C1", http.MethodPost, fmt.Sprintf("/v1/turns/%d/renew", first.Turn.ID), nil); status != http.StatusOK {
+		t.Errorf("a heartbeat without a body: %d %s", status, got)
+	}
 	if status, at := w.renew(t, first.Turn.ID, object{"posting": true, "hold": 1}); status != http.StatusOK || at.Posting == "" {
 		t.Errorf("about to post: %d %+v", status, at)
 	}

@@ -43,12 +43,14 @@ func schemaOf[T any](a huma.API) *huma.Schema {
 	return a.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[T](), true, "")
 }
 
-// addRaw adds a route that reads its body itself. The schema is for the document.
-func addRaw[I, O any](s *server, a huma.API, op huma.Operation, schema *huma.Schema, handle func(ctx context.Context, p access.Principal, in *I) (*O, error)) {
+// addRaw adds a route that reads its body itself, and returns what is said of the body:
+// it is required. The schema is for the document.
+func addRaw[I, O any](s *server, a huma.API, op huma.Operation, schema *huma.Schema, handle func(ctx context.Context, p access.Principal, in *I) (*O, error)) *huma.RequestBody {
 	body := &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{}}
 	op.RequestBody, op.SkipValidateBody, op.MaxBodyBytes = body, true, maxBody+1 // the router refuses what reaches it
 	addRoute(s, a, op, handle)
 	body.Content["application/json"].Schema = schema
+	return body
 }
 
 // deepBody is the answer to a body that is nested too deeply.
