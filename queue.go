@@ -123,6 +123,19 @@ func (q QueuedTurn) Reason() string {
 	return strings.TrimPrefix(strings.TrimPrefix(q.Why, q.Opening()), afterOpening)
 }
 
+// What the Reason of a turn begins with that is done without a word, because nobody had
+// called the agent: it said nothing, for the reason that follows, or gave an emoji.
+const (
+	WhySilent  = "silent: "
+	WhyReacted = "reacted "
+)
+
+// IsWordless reports whether the turn has ended without a word, because nobody had called
+// the agent.
+func (q QueuedTurn) IsWordless() bool {
+	return q.State.Final() && (strings.HasPrefix(q.Reason(), WhySilent) || strings.HasPrefix(q.Reason(), WhyReacted))
+}
+
 // WhyAfter returns the Why of a turn with an Opening and a further reason.
 func WhyAfter(opening, why string) string {
 	if opening == "" || why == "" {

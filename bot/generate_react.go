@@ -19,9 +19,7 @@ import (
 const (
 	react         = "react"
 	stopListening = "stop_listening"
-
-	// reacted begins the Why of a turn that is done by an emoji.
-	reacted = "reacted "
+	reacted       = earshot.WhyReacted
 )
 
 // A reaction is an emoji that the model gives to a message.

@@ -22,8 +22,7 @@ const (
 	staySilent = "stay_silent"
 	noReply    = "NO_REPLY"
 
-	// silent begins the Why of a turn that is done without a word.
-	silent = "silent: "
+	silent = earshot.WhySilent
 	// maxReason bounds the model's reason, in bytes.
 	maxReason = 300
 )

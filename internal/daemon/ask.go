@@ -46,7 +46,7 @@ func (a ModelAsked) Remedy() string {
 // askPatience is how long a model may take to say that it is there.
 const askPatience = 30 * time.Second
 
-// askModels asks the models that answer, and the one that summarises, for one token
+// askModels asks the models that answer, and those that decide and summarise, for one token
 // each, in order, without retries. client may be nil.
 func askModels(ctx context.Context, c config.Config, client *http.Client, tell func(ModelAsked)) {
 	list, urls := modelsAndURLs(c)
@@ -65,11 +65,14 @@ func askModels(ctx context.Context, c config.Config, client *http.Client, tell f
 	}
 }
 
-// modelsAndURLs are the models that answer, and the one that summarises, each with its
+// modelsAndURLs are the models that answer, and those that decide and summarise, each with its
 // base URL from the settings.
 func modelsAndURLs(c config.Config) (list []ModelInfo, urls []string) {
 	list = Models(c)
 	urls = []string{c.Model.BaseURL, c.Model.Fallback.BaseURL}[:len(list)]
+	if info, ok := ambientModel(c, list); ok {
+		list, urls = append(list, info), append(urls, c.Model.BaseURL)
+	}
 	if info, ok := Summariser(c); ok {
 		list, urls = append(list, info), append(urls, c.Summary.BaseURL)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/model"
 )
@@ -71,6 +72,27 @@ func (x Outside) fraction() func() float64 {
 		return nil
 	}
 	return func() float64 { return x.Jitter(time.Second).Seconds() }
+}
+
+// ambientModel makes the model that decides where the bot reads along, nil where it is the
+// one that answers. Its calls are added to calls.
+func (x Outside) ambientModel(c config.Config, models []ModelInfo, learn func(llm.Response), calls *[]*modelCalls, log *slog.Logger) (llm.Model, error) {
+	info, ok := ambientModel(c, models)
+	if !ok || x.Model != nil {
+		return nil, nil
+	}
+	own := newCalls([]ModelInfo{info})
+	*calls = append(*calls, own...)
+	return newModel(c, []ModelInfo{info}, learn, own, log)
+}
+
+// ambientModel returns which model decides where the bot reads along; false where it is
+// the one that answers.
+func ambientModel(c config.Config, models []ModelInfo) (info ModelInfo, ok bool) {
+	if c.Answer.Ambient == config.AmbientOff || c.Answer.AmbientModel == "" || models[0].Provider == providers.Offline {
+		return info, false
+	}
+	return ModelInfo{Provider: models[0].Provider, Name: c.Answer.AmbientModel, Why: "answer.ambient_model"}, true
 }
 
 // model makes the model that answers, as newModel does.

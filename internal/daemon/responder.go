@@ -21,7 +21,8 @@ type responder struct {
 	counter    func() assemble.Counter // for the next prompt
 	fileTokens func(llm.Media) int     // nil where the model sees no files
 	summariser llm.Model               // nil: summaries are digests
-	calls      []*modelCalls           // of the model and its fallback
+	ambient    llm.Model               // decides where the bot reads along; nil: model
+	calls      []*modelCalls           // of the model, its fallback, and the one that decides
 	fault      func(point string)      // kills the process at a point, for tests; nil for none
 }
 
@@ -38,6 +39,9 @@ func newResponder(ctx context.Context, o Options, st earshot.Store, models []Mod
 		fileTokens: fileTokens(models[0]),
 	}
 	if r.model, err = o.Outside.model(o.Config, models, learned.learn, r.calls, o.Log); err != nil {
+		return responder{}, err
+	}
+	if r.ambient, err = o.Outside.ambientModel(o.Config, models, learned.learn, &r.calls, o.Log); err != nil {
 		return responder{}, err
 	}
 	if r.summariser, err = o.Outside.summariser(o.Config, o.Log); err != nil {
@@ -79,6 +83,7 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each, PreviewWait: previewWait(c), Cite: c.Answer.Cite,
 			BotTurns: c.Answer.BotTurns, BotWindow: time.Duration(c.Answer.BotMinutes) * time.Minute,
 			NoForms: !c.Answer.Forms, FormTurns: c.Answer.FormTurns, EditWindow: editWindow(c.Answer.EditMinutes)},
+		Ambient: s.ambient(c),
 		Limits: bot.Limits{
 			Fresh:    time.Duration(c.Answer.FreshMinutes) * time.Minute,
 			Post:     time.Duration(c.Answer.PostMinutes) * time.Minute,
@@ -95,6 +100,17 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 	})
 	s.caches.add(b.Clear)
 	return b
+}
+
+// ambient returns where the bot reads along.
+func (s sharedParts) ambient(c config.Config) bot.Ambient {
+	a := bot.Ambient{Speak: c.Answer.Ambient == config.AmbientSpeak, Hourly: c.Answer.AmbientHourly, Model: s.responder.ambient}
+	if c.Answer.Ambient != config.AmbientOff {
+		for _, id := range c.Answer.AmbientChannels {
+			a.Channels = append(a.Channels, earshot.ChannelID(id))
+		}
+	}
+	return a
 }
 
 // previewWait returns how long a question waits for the preview of its link: not at all

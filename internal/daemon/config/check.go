@@ -25,6 +25,13 @@ func AnyPlatform() string {
 	return strings.Join(Platforms[:last], ", ") + " or " + Platforms[last]
 }
 
+// Whether the bot reads along.
+const (
+	AmbientOff   = "off"
+	AmbientReact = "react"
+	AmbientSpeak = "speak"
+)
+
 // Whom an answer may mention.
 const (
 	MentionAsker   = string(bot.MentionAsker)
@@ -88,6 +95,10 @@ func (c Config) checkChoices(bad problemReport) {
 	oneOf("platform", c.Platform, Platforms...)
 	mentions := []string{MentionAsker, MentionThread, MentionChannel}
 	oneOf("answer.may_mention", c.Answer.MayMention, mentions...)
+	oneOf("answer.ambient", c.Answer.Ambient, AmbientOff, AmbientReact, AmbientSpeak)
+	if c.Answer.Ambient != AmbientOff && len(c.Answer.AmbientChannels) == 0 {
+		bad("answer.ambient_channels", "is empty; name the ids of the channels where the bot reads along, or set answer.ambient to off")
+	}
 	checkLinkHosts("links.hosts", c.Links.Hosts, bad)
 	for _, id := range slices.Sorted(maps.Keys(c.Channels)) {
 		if own := c.Channels[id]; own.MayMention != "" {
@@ -135,6 +146,7 @@ func (c Config) checkNumbers(bad problemReport) {
 		{"budget.tokens", c.Budget.Tokens, 1, 10_000_000}, {"budget.session", c.Budget.Session, 0, 10_000_000}, {"budget.limit", c.Budget.Limit, 1, 10_000_000},
 		{"answer.bot_turns", c.Answer.BotTurns, 1, 1000}, {"answer.bot_minutes", c.Answer.BotMinutes, 1, 60 * 24},
 		{"answer.form_turns", c.Answer.FormTurns, 1, 1000}, {"answer.edit_minutes", c.Answer.EditMinutes, 0, 60 * 24},
+		{"answer.ambient_hourly", c.Answer.AmbientHourly, 1, 1000},
 		{"answer.fresh_minutes", c.Answer.FreshMinutes, 1, 60 * 24 * 30},
 		{"answer.post_minutes", c.Answer.PostMinutes, 1, 60 * 24}, {"answer.parallel", c.Answer.Parallel, 1, 10_000},
 		{"limits.rounds", c.Limits.Rounds, 1, 100}, {"limits.seconds", c.Limits.Seconds, 1, 3600},

@@ -88,24 +88,28 @@ type Context struct {
 
 // An Answer sets what is answered besides mentions and direct messages.
 type Answer struct {
-	AutoAnswer   bool     `yaml:"auto_answer" env:"EARSHOT_AUTO_ANSWER" doc:"answer every message that begins a thread, mentioned or not."`
-	OwnedThreads bool     `yaml:"owned_threads" env:"EARSHOT_OWNED_THREADS" doc:"answer replies without a mention in threads in which the bot has answered within the last 24 hours, until somebody says stop listening; there the model may stay silent, or give an emoji in place of words."`
-	Bots         bool     `yaml:"bots" env:"EARSHOT_ANSWER_BOTS" doc:"answer other bots that mention it too, a limited number of times."`
-	BotTurns     int      `yaml:"bot_turns" env:"EARSHOT_BOT_TURNS" doc:"how many turns other bots may have within answer.bot_minutes in one conversation, and one bot in one channel."`
-	BotMinutes   int      `yaml:"bot_minutes" env:"EARSHOT_BOT_MINUTES" doc:"over how many minutes answer.bot_turns and answer.form_turns count."`
-	Forms        bool     `yaml:"forms" env:"EARSHOT_ANSWER_FORMS" doc:"answer a workflow's form that mentions it as if a person had asked, on Slack: what Workflow Builder or a webhook posts."`
-	FormTurns    int      `yaml:"form_turns" env:"EARSHOT_FORM_TURNS" doc:"how many turns one form may have within answer.bot_minutes in one channel."`
-	Groups       bool     `yaml:"groups" env:"EARSHOT_ANSWER_GROUPS" doc:"answer a mention of a user group that the bot is in as a mention of the bot, on Slack."`
-	Reactions    []string `yaml:"reactions" env:"EARSHOT_ANSWER_REACTIONS" doc:"emoji that ask it: who gives one to a message asks, with the message as the question, once for a message. On Slack names such as eyes, on Discord the emoji itself or the name of the server's own."`
-	EditMinutes  int      `yaml:"edit_minutes" env:"EARSHOT_EDIT_MINUTES" doc:"for how many minutes after a message was posted an edit that adds a mention of the bot asks it, once. 0: no edit asks."`
-	Each         bool     `yaml:"each" env:"EARSHOT_ANSWER_EACH" doc:"answer each of several messages that arrive while a turn runs. Otherwise the last one is answered, and the model reads the others with it."`
-	FreshMinutes int      `yaml:"fresh_minutes" env:"EARSHOT_FRESH_MINUTES" doc:"how old a message may be, in minutes, to be answered after a downtime; older ones are stored and not answered."`
-	AwayNotice   bool     `yaml:"away_notice" env:"EARSHOT_AWAY_NOTICE" doc:"tell a person whose question of the last 24 hours was too old to be answered, at most once an hour and channel: on Slack in a line that only they see, on Discord by an emoji at the question."`
-	PreviewWait  float64  `yaml:"preview_wait" env:"EARSHOT_PREVIEW_WAIT" doc:"how long, in seconds after it was said, a question with a link waits for the link's preview, which Slack and Discord send a moment later; 0 does not wait."`
-	PostMinutes  int      `yaml:"post_minutes" env:"EARSHOT_POST_MINUTES" doc:"how long, in minutes, a finished answer waits for a platform that accepts no posts; after that the turn has failed."`
-	MayMention   string   `yaml:"may_mention" env:"EARSHOT_MAY_MENTION" doc:"whom an answer may mention, by @ and a name: asker, thread (and who wrote in the thread, or what the question replies to) or channel (and who wrote what the model was shown). Everybody else is a name there; bots, groups and everybody at once are never mentioned."`
-	Cite         bool     `yaml:"cite" env:"EARSHOT_ANSWER_CITE" doc:"let the model cite messages that it was shown: the answer links to them, on Slack and Discord."`
-	Parallel     int      `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at the same time. Those that wait for the platform are not counted; there may be three times as many of them."`
+	AutoAnswer      bool     `yaml:"auto_answer" env:"EARSHOT_AUTO_ANSWER" doc:"answer every message that begins a thread, mentioned or not."`
+	OwnedThreads    bool     `yaml:"owned_threads" env:"EARSHOT_OWNED_THREADS" doc:"answer replies without a mention in threads in which the bot has answered within the last 24 hours, until somebody says stop listening; there the model may stay silent, or give an emoji in place of words."`
+	Bots            bool     `yaml:"bots" env:"EARSHOT_ANSWER_BOTS" doc:"answer other bots that mention it too, a limited number of times."`
+	BotTurns        int      `yaml:"bot_turns" env:"EARSHOT_BOT_TURNS" doc:"how many turns other bots may have within answer.bot_minutes in one conversation, and one bot in one channel."`
+	BotMinutes      int      `yaml:"bot_minutes" env:"EARSHOT_BOT_MINUTES" doc:"over how many minutes answer.bot_turns and answer.form_turns count."`
+	Forms           bool     `yaml:"forms" env:"EARSHOT_ANSWER_FORMS" doc:"answer a workflow's form that mentions it as if a person had asked, on Slack: what Workflow Builder or a webhook posts."`
+	FormTurns       int      `yaml:"form_turns" env:"EARSHOT_FORM_TURNS" doc:"how many turns one form may have within answer.bot_minutes in one channel."`
+	Groups          bool     `yaml:"groups" env:"EARSHOT_ANSWER_GROUPS" doc:"answer a mention of a user group that the bot is in as a mention of the bot, on Slack."`
+	Reactions       []string `yaml:"reactions" env:"EARSHOT_ANSWER_REACTIONS" doc:"emoji that ask it: who gives one to a message asks, with the message as the question, once for a message. On Slack names such as eyes, on Discord the emoji itself or the name of the server's own."`
+	Ambient         string   `yaml:"ambient" env:"EARSHOT_ANSWER_AMBIENT" doc:"whether it reads along in the channels of answer.ambient_channels, and a model decides about what people say to nobody: off, react (it may give an emoji) or speak (and answer). An error or a doubt is silence."`
+	AmbientChannels []string `yaml:"ambient_channels" env:"EARSHOT_AMBIENT_CHANNELS" doc:"the ids of the channels where it reads along."`
+	AmbientHourly   int      `yaml:"ambient_hourly" env:"EARSHOT_AMBIENT_HOURLY" doc:"how many answers and emoji it gives within an hour in one channel where it reads along. The model that decides is asked ten times as often at most."`
+	AmbientModel    string   `yaml:"ambient_model" env:"EARSHOT_AMBIENT_MODEL" doc:"the model that decides there, a cheap one of model.provider. Empty: the model that answers."`
+	EditMinutes     int      `yaml:"edit_minutes" env:"EARSHOT_EDIT_MINUTES" doc:"for how many minutes after a message was posted an edit that adds a mention of the bot asks it, once. 0: no edit asks."`
+	Each            bool     `yaml:"each" env:"EARSHOT_ANSWER_EACH" doc:"answer each of several messages that arrive while a turn runs. Otherwise the last one is answered, and the model reads the others with it."`
+	FreshMinutes    int      `yaml:"fresh_minutes" env:"EARSHOT_FRESH_MINUTES" doc:"how old a message may be, in minutes, to be answered after a downtime; older ones are stored and not answered."`
+	AwayNotice      bool     `yaml:"away_notice" env:"EARSHOT_AWAY_NOTICE" doc:"tell a person whose question of the last 24 hours was too old to be answered, at most once an hour and channel: on Slack in a line that only they see, on Discord by an emoji at the question."`
+	PreviewWait     float64  `yaml:"preview_wait" env:"EARSHOT_PREVIEW_WAIT" doc:"how long, in seconds after it was said, a question with a link waits for the link's preview, which Slack and Discord send a moment later; 0 does not wait."`
+	PostMinutes     int      `yaml:"post_minutes" env:"EARSHOT_POST_MINUTES" doc:"how long, in minutes, a finished answer waits for a platform that accepts no posts; after that the turn has failed."`
+	MayMention      string   `yaml:"may_mention" env:"EARSHOT_MAY_MENTION" doc:"whom an answer may mention, by @ and a name: asker, thread (and who wrote in the thread, or what the question replies to) or channel (and who wrote what the model was shown). Everybody else is a name there; bots, groups and everybody at once are never mentioned."`
+	Cite            bool     `yaml:"cite" env:"EARSHOT_ANSWER_CITE" doc:"let the model cite messages that it was shown: the answer links to them, on Slack and Discord."`
+	Parallel        int      `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at the same time. Those that wait for the platform are not counted; there may be three times as many of them."`
 }
 
 // Links sets which links of an answer are links.
@@ -246,7 +250,7 @@ func Default() Config {
 		Counter:   CounterAuto,
 		Budget:    Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Context:   Context{Zone: "UTC"},
-		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, MayMention: MentionAsker, Parallel: 64},
+		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, Ambient: AmbientOff, AmbientHourly: 3, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, MayMention: MentionAsker, Parallel: 64},
 		Limits:    Limits{Rounds: 8, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3},
 		Search:    Search{MemoryMB: 256},
 		Lease:     Lease{Seconds: 7},

@@ -18,6 +18,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -77,6 +78,7 @@ type Metrics struct {
 	acks     prometheus.Histogram
 	refused  prometheus.Counter
 	refusals *prometheus.CounterVec
+	ambient  *prometheus.CounterVec
 	encoded  prometheus.Counter
 	asked    *prometheus.CounterVec
 	answered *prometheus.HistogramVec
@@ -120,6 +122,7 @@ func New(version string) *Metrics {
 		}),
 		refused:  made.NewCounter(prometheus.CounterOpts{Name: "earshot_events_refused_total", Help: "Deliveries of events that were not acknowledged, because they could not be stored; the platform sends them again."}),
 		refusals: counter("earshot_refused_total", "Messages that name the bot and are not to be answered, by reason.", "reason"),
+		ambient:  counter("earshot_ambient_total", "Messages that were read along and whose turn ended in this process, by outcome: spoke, reacted, silent, or the state in which the turn ended.", "outcome"),
 		encoded:  made.NewCounter(prometheus.CounterOpts{Name: "earshot_embeddings_failed_total", Help: "How often search by meaning went wrong: the encoder failed or was too slow, and search went by words for a while."}),
 		asked:    counter("earshot_model_calls_total", "Calls of the models that answer, repeats included, by result: ok, limited or failed.", "provider", "model", "result"),
 		answered: made.NewHistogramVec(prometheus.HistogramOpts{
@@ -134,6 +137,9 @@ func New(version string) *Metrics {
 	}
 	for _, why := range earshot.Refusals() {
 		m.refusals.WithLabelValues(string(why))
+	}
+	for _, o := range []string{ambientSpoke, ambientReacted, ambientSilent} {
+		m.ambient.WithLabelValues(o)
 	}
 	for _, o := range outcomes {
 		m.turns.WithLabelValues(string(o))
@@ -158,8 +164,30 @@ func New(version string) *Metrics {
 // Turn counts a turn that ended, how often it was tried, and the tokens that it used.
 func (m *Metrics) Turn(q earshot.QueuedTurn, u earshot.Usage) {
 	m.turns.WithLabelValues(string(q.State)).Inc()
+	if q.Ambient() {
+		m.ambient.WithLabelValues(ambientOutcome(q)).Inc()
+	}
 	m.attempts.Observe(float64(q.Tries + q.Ends))
 	countUsage(m.tokens, u)
+}
+
+// What comes of a message that is read along.
+const (
+	ambientSpoke   = "spoke"
+	ambientReacted = "reacted"
+	ambientSilent  = "silent"
+)
+
+func ambientOutcome(q earshot.QueuedTurn) string {
+	switch {
+	case strings.HasPrefix(q.Reason(), earshot.WhySilent):
+		return ambientSilent
+	case strings.HasPrefix(q.Reason(), earshot.WhyReacted):
+		return ambientReacted
+	case q.State == earshot.TurnDone:
+		return ambientSpoke
+	}
+	return string(q.State)
 }
 
 func countUsage(tokens *prometheus.CounterVec, u earshot.Usage) {
