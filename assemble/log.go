@@ -24,6 +24,7 @@ type logLine struct {
 	day         earshot.Time      // a time of the day under whose line it stands
 	above       string            // a line above it: what it replies to
 	repliesLeft int               // of a root: how many replies are not shown
+	parted      bool              // what was said between the line above and m stands elsewhere, or nowhere
 }
 
 // writeLog writes a block: its header, gaps, and lines, each under its day.
@@ -90,7 +91,7 @@ func (t *turn) logText(l, above *logLine) (text string, tokens int) {
 // the same author's.
 func goesOn(l, above *logLine) bool {
 	a, b := above.m, l.m
-	return b.Edited == 0 && a.Author.Kind == b.Author.Kind && authorKey(a.Author) == authorKey(b.Author) &&
+	return !l.parted && b.Edited == 0 && a.Author.Kind == b.Author.Kind && authorKey(a.Author) == authorKey(b.Author) &&
 		b.Time >= a.Time && b.Time-a.Time <= runGap && l.tree == above.tree && a.Root() == b.Root()
 }
 

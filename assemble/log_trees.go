@@ -221,21 +221,25 @@ func (t *turn) treeLines(b *block) []logLine {
 	for _, m := range b.kept {
 		msgs := threads[standsIn(m)]
 		if byFirst && m == msgs[0] || !byFirst && m == msgs[len(msgs)-1] {
-			lines = t.threadLines(lines, msgs, m.Time)
+			lines = t.threadLines(lines, msgs, m.Time, byFirst)
 		}
 	}
 	return lines
 }
 
 // threadLines appends a thread, or a single message, under the day of a time. Its root
-// stands first, also where its time says otherwise.
-func (t *turn) threadLines(lines []logLine, msgs []*msg, day earshot.Time) []logLine {
+// stands first, also where its time says otherwise. chosen says that messages stand there
+// for themselves, and not all that was said.
+func (t *turn) threadLines(lines []logLine, msgs []*msg, day earshot.Time, chosen bool) []logLine {
 	id := standsIn(msgs[0])
 	if i := slices.IndexFunc(msgs, func(m *msg) bool { return m.ID == id }); i > 0 {
 		msgs = slices.Insert(slices.Delete(slices.Clone(msgs), i, i+1), 0, msgs[i])
 	}
 	for i, m := range msgs {
 		l := logLine{m: m, day: day}
+		if n := len(lines); chosen && n > 0 {
+			l.parted = t.parted(lines[n-1].m, m)
+		}
 		switch up := t.parent(m); {
 		case m.ID == id:
 			l.repliesLeft = t.repliesLeft(m)
@@ -250,6 +254,18 @@ func (t *turn) threadLines(lines []logLine, msgs []*msg, day earshot.Time) []log
 		lines = append(lines, l)
 	}
 	return lines
+}
+
+// parted reports whether something was said between two messages where they stand: at the
+// top level, or in their thread.
+func (t *turn) parted(a, b *msg) bool {
+	i, _ := slices.BinarySearchFunc(t.live, a, byPosition)
+	for i++; i < len(t.live) && byPosition(t.live[i], b) < 0; i++ {
+		if t.live[i].Root() == b.Root() && t.isSpoken(t.live[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // standsAbove reports whether the last of lines, under the same day, shows what a line

@@ -263,6 +263,12 @@ func TestRecall(t *testing.T) {
 			lacks: []string{"found for this question"},
 		},
 		{
+			name: "two hits of one author are not one saying where another's message between them stands elsewhere",
+			in: where(asking("standard", said("a", "Alice", "the pump is off"), said("b", "Bob", "no, it is on"), said("c", "Alice", "at least in the south"), said("d", "Alice", "I mean it"),
+				said("x", "Carol", "newest"), said("q", "Bob", "well?", to("b"))), hits("a", 10.0, "c", 9.0, "d", 9.0)),
+			has: []string{found + "[Mon 2 Mar]\n09:00 Alice: the pump is off\n09:00 Alice: at least in the south\n· I mean it\n\n"},
+		},
+		{
 			name:  "what the session holds is not found again",
 			in:    where(again("standard", said("q", "Bob", "<@U0BOT> and now?", in("r"), after(100))), hits("b", 10.0, "own", 9.0)),
 			is:    andNow[2:],
