@@ -126,7 +126,7 @@ func (g *linkGuard) draft(text string) string {
 
 // growing returns what may be shown of a reply that is still being written.
 func (g *linkGuard) growing(text string) string {
-	return g.draft(reply.Finished(text))
+	return g.draft(g.people.Finished(text))
 }
 
 // chainOf returns a question and the messages that it replies to, one by the other.

@@ -134,7 +134,7 @@ func (p *People) at(text string, i int) (id earshot.AuthorID, name string, n int
 	if text[i] != '@' {
 		return "", "", 0
 	}
-	if before, _ := utf8.DecodeLastRuneInString(text[:i]); isInWord(before) || before == '@' || before == '<' {
+	if !opensName(text[:i]) {
 		return "", "", 0
 	}
 	rest := text[i+1:]
@@ -148,6 +148,12 @@ func (p *People) at(text string, i int) (id earshot.AuthorID, name string, n int
 		return id, text[i : i+1+len(key)], 1 + len(key)
 	}
 	return "", "", 0
+}
+
+// opensName reports whether an @ behind a text may begin a mention by name.
+func opensName(before string) bool {
+	r, _ := utf8.DecodeLastRuneInString(before)
+	return !isInWord(r) && r != '@' && r != '<'
 }
 
 // isInWord reports whether a name cannot end before a character or begin behind it.
@@ -203,10 +209,28 @@ func (p *People) write(text string, marked []earshot.AuthorID, mention bool) str
 var unfinishedMention = regexp.MustCompile(`<(?:[@!#][^<>\n]{0,80})?$`)
 
 // Finished returns a text that is still being written without the mention at its end of
-// which a part is missing: nobody should see an id, and the rest makes another text of it.
-func Finished(text string) string {
+// which a part may be missing: nobody should see an id, and the rest makes another text
+// of it, as of "@Anna" with which "@Annabel" or "@Anna Lind" begins.
+func (p *People) Finished(text string) string {
 	if at := unfinishedMention.FindStringIndex(text); at != nil {
 		return text[:at[0]]
 	}
+	for i := len(text) - 1; i >= 0 && text[i] != '\n'; i-- {
+		if text[i] == '@' && opensName(text[:i]) && p.mayGoOn(strings.ToLower(text[i+1:])) {
+			return text[:i]
+		}
+	}
 	return text
+}
+
+// mayGoOn reports whether the end of a text, in lower case, may become a name or, where it
+// is one, a longer word.
+func (p *People) mayGoOn(end string) bool {
+	for _, key := range p.long {
+		rest, whole := strings.CutPrefix(end, key)
+		if strings.HasPrefix(key, end) || whole && len(rest) == 1 && strings.Contains("-.@/:", rest) {
+			return true
+		}
+	}
+	return false
 }

@@ -91,14 +91,27 @@ func FuzzMentions(f *testing.F) {
 // A model's answer arrives in pieces, of which any may end within a mention.
 func TestAMentionIsShownWhenAllOfItIsThere(t *testing.T) {
 	t.Parallel()
-	const whole = "ask <@U1|Alice> or <@U2>, see <#C1>"
-	for i := range len(whole) {
-		got := Guard(Finished(whole[:i]), NewLinks(nil), crew())
-		if final := Guard(whole, NewLinks(nil), crew()); !strings.HasPrefix(final, got) {
-			t.Errorf("%q is shown as %q, which is no beginning of %q", whole[:i], got, final)
+	people := crew()
+	people.Add("U7", true, "Alice Maier")
+	people.Add("U8", true, "Bo")
+	for _, whole := range []string{
+		"ask <@U1|Alice> or <@U2>, see <#C1>",
+		"ask @Alice Maier, @Alice and @Alice M. of ops", "ask @Bo, @Bob or @Bobby", "ask @Dana Frei, not @Dana-Lena", "ask @Alice\nor @Zoe, me@Bo or @",
+	} {
+		final := Guard(whole, NewLinks(nil), people)
+		for i := range len(whole) {
+			got := Guard(people.Finished(whole[:i]), NewLinks(nil), people)
+			if !strings.HasPrefix(final, got) {
+				t.Errorf("%q is shown as %q, which is no beginning of %q", whole[:i], got, final)
+			}
 		}
 	}
-	if got := Finished("1 < 2"); got != "1 < 2" {
+	for text, want := range map[string]string{"I asked @Zoe": "I asked @Zoe", "I asked @Alice to": "I asked @Alice to", "I asked @Alice": "I asked ", "by me@bo": "by me@bo"} {
+		if got := people.Finished(text); got != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+	if got := crew().Finished("1 < 2"); got != "1 < 2" {
 		t.Errorf("got %q", got)
 	}
 }
