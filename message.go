@@ -42,6 +42,9 @@ type Author struct {
 	Standing Standing
 	Team     string // the organisation of a person who is External; "" when unknown
 	AsOf     Time   // when the person's profile was changed to this, by the platform's clock; 0 when unknown
+	// NotAllowed says that the list of whom the agent answers does not name the person.
+	// Stores do not keep it: see [AllowList].
+	NotAllowed bool
 }
 
 // An Identity is the agent itself. Aliases are further ids that it goes by on
@@ -132,6 +135,9 @@ type SharedContent struct {
 	Place  string   // where it was said, such as #support or a link's host; "" when unknown
 	Time   Time     // when it was said; 0 when unknown
 	Text   string   // in the stored form, like [Message.Text]
+	// Lane is that of the quoted author's words; "" is [LaneFull], or unknown. Stores do
+	// not keep it.
+	Lane Lane
 }
 
 // ListTimes are when a message's lists were told, by the platform's clock; 0 is

@@ -24,6 +24,7 @@ type block struct {
 	unloaded int
 	from, to earshot.Time
 	left     int // how many of the section's messages the ledger says it left out
+	withheld int // how many messages it would show whose authors' words are out
 	frame    int // tokens that are reserved for the lines around the messages
 	used     int // tokens of the messages that it keeps
 
@@ -49,14 +50,21 @@ func (b *block) rootCount() int {
 	return 0
 }
 
-// take makes m a candidate.
+// take makes m a candidate, or counts it as withheld.
 func (b *block) take(m *msg) {
+	if m.withheld {
+		b.withhold(m)
+		return
+	}
 	m.taken = true
 	b.cands = append(b.cands, m)
 }
 
 // refuse leaves out a message that is older than the section reaches.
 func (b *block) refuse(m *msg) {
+	if m.withheld {
+		return
+	}
 	m.out(b.kind, reasonCap)
 	b.total++
 }
@@ -94,6 +102,11 @@ func (t *turn) choose() {
 		}
 	}
 	t.chooseGaps()
+	for _, b := range t.blocks {
+		if line := b.withheldLine(); line != "" {
+			b.gaps = append(b.gaps, line)
+		}
+	}
 	blocks := 0
 	for _, b := range t.blocks {
 		if b.kind.choosesLate || b.kind.source == SourceNeighbours || b.total+len(b.cands)+len(b.gaps) > 0 {

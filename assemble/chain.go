@@ -48,7 +48,7 @@ func (t *turn) chooseChain(b *block) {
 type chainLog struct{ logList }
 
 func (l chainLog) frameCost(t *turn, b *block) int {
-	return l.logList.frameCost(t, b) + max(t.tok(repliesToDeleted), t.tok(repliesToUnknown)) + 1 + t.tok(logReply)
+	return l.logList.frameCost(t, b) + max(t.tok(repliesToDeleted), t.tok(repliesToUnknown), t.tok(repliesWithheld)) + 1 + t.tok(logReply)
 }
 
 func (chainLog) render(t *turn, w *prompt, b *block) {
@@ -66,8 +66,9 @@ func (chainLog) render(t *turn, w *prompt, b *block) {
 	t.writeLog(w, b.kind.name, logHeader(b.kind.title(t), b.countOmitted()), b.gaps, lines)
 }
 
-// isLost reports whether a message that another replies to is deleted or not loaded.
+// isLost reports whether a message that another replies to is deleted, withheld or not
+// loaded.
 func (t *turn) isLost(id earshot.MessageID) bool {
 	m := t.find(id)
-	return m == nil || m.Deleted || t.afterEnd(m)
+	return m == nil || m.Deleted || m.withheld || t.afterEnd(m)
 }

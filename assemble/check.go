@@ -31,6 +31,14 @@ func checkInput(in *Input) error {
 	case in.Anchor == "":
 		return inputError("anchor", "is required: the id of the message to answer")
 	}
+	for _, l := range []struct {
+		who  string
+		lane earshot.Lane
+	}{{"external", in.Trust.External}, {"guest", in.Trust.Guest}, {"bots", in.Trust.Bots}, {"not_allowed", in.Trust.NotAllowed}} {
+		if !l.lane.IsKnown() {
+			return inputError("trust."+l.who, "unknown lane %q; use full, inert or out", l.lane)
+		}
+	}
 	if in.Budget == (Budget{}) {
 		in.Budget = DefaultBudget()
 	}
@@ -118,6 +126,7 @@ func (t *turn) findAnchor() error {
 		upTo++
 	}
 	t.upTo = t.msgs[:upTo]
+	t.findLanes(t.upTo)
 	if t.anchor.Deleted {
 		return inputError("anchor", "message %q is deleted", t.in.Anchor)
 	}
@@ -134,6 +143,8 @@ func (t *turn) findAnchor() error {
 		case m == t.anchor:
 		case m.Deleted:
 			m.out(nil, reasonDeleted)
+		case m.withheld:
+			t.live = append(t.live, m)
 		case len(m.Files)+len(m.Shared) == 0 && isBlank(m.Text):
 			m.out(nil, reasonBlank)
 		case t.isNotice(m) && m.ID != t.anchor.Root() && m.ID != t.anchor.ReplyTo:
@@ -185,11 +196,12 @@ func (t *turn) readConversation() {
 }
 
 // shownWasDeleted reports whether a message that the model was shown is deleted
-// now. A summary that covers it is dropped too.
+// now, or withheld. A summary that covers what is deleted is dropped too.
 func (t *turn) shownWasDeleted() bool {
 	found := false
 	for _, m := range t.upTo {
-		if _, ok := t.shown[m.ID]; !ok || !m.Deleted {
+		x, ok := t.shown[m.ID]
+		if found = found || ok && m.withheldWasShown(x); !ok || !m.Deleted {
 			continue
 		}
 		found = true

@@ -10,7 +10,8 @@ import (
 )
 
 // A label is what stands before a message's colon, and what that costs at most: where
-// the log form has named somebody in a block, it leaves out the mark of a standing.
+// the log form has named somebody in a block, it leaves out the mark of a standing, and
+// keeps that of words that are inert.
 type label struct {
 	kind   earshot.AuthorKind
 	text   string
@@ -23,11 +24,11 @@ func (t *turn) labelOf(a earshot.Author) *label {
 	key := authorKey(a)
 	l := t.labels[key]
 	if l == nil || l.kind != a.Kind {
-		text := t.names.label(a)
+		text, marked := t.names.labels(a)
 		if t.isLog() && t.in.Identity.Is(a.ID) {
 			text += " (you)"
+			marked = text
 		}
-		marked := text + t.names.standing(a).mark()
 		l = &label{a.Kind, text, marked, t.in.Counter.Count(marked + ": ")}
 		t.labels[key] = l
 	}

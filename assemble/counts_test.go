@@ -35,7 +35,7 @@ func TestEveryCountInAPromptIsTrueOfItsOwnSection(t *testing.T) {
 	}
 	kinds := map[string]int{}
 	missing := func() []string {
-		return slices.DeleteFunc([]string{"older", "left out", "last of", "last", "newest of", "since", "late", "replies", "total", "activity", "skipped", "skipped, named"},
+		return slices.DeleteFunc([]string{"older", "left out", "last of", "last", "newest of", "since", "late", "replies", "total", "activity", "skipped", "skipped, named", "withheld"},
 			func(kind string) bool { return kinds[kind] > 0 })
 	}
 	// A rare kind is looked for further: a new section changes what is drawn.
@@ -110,6 +110,7 @@ var countLines = []struct {
 	line *regexp.Regexp
 }{
 	{"skipped", regexp.MustCompile(`^\[(?P<n>-?[\d,]+) (older )?messages? (not shown|were left out)\]$`)},
+	{"withheld", regexp.MustCompile(`^\[(?P<n>[\d,]+) messages? withheld by the operator\]$`)},
 	{"late", regexp.MustCompile(`^\[older messages of this conversation, known only now; (?P<n>-?[\d,]+) older messages? not shown\]$`)},
 	{"older", regexp.MustCompile(`^\[[a-z][^;]*; (?P<n>-?[\d,]+) older messages? not shown\]$`)},
 	{"skipped, named", regexp.MustCompile(`^\[[a-z][^;]*: (?P<n>-?[\d,]+) messages? were left out\]$`)},
@@ -317,7 +318,7 @@ func addressedOnly(p assemble.Policy) bool {
 func (w countedWorld) notShownOfThread() int {
 	n := 0
 	for id, m := range w.messages {
-		if m.Root() == w.root && id != w.root && w.talk(m) && !isShown(w.rows[id]) {
+		if m.Root() == w.root && id != w.root && w.talk(m) && !isShown(w.rows[id]) && w.rows[id].Reason != "untrusted" {
 			n++
 		}
 	}
@@ -423,6 +424,13 @@ func checkCounts(t rapid.TB, in assemble.Input, r assemble.Result) {
 				continue
 			}
 		case "left out":
+		case "withheld":
+			want = 0
+			for _, row := range w.rows {
+				if assemble.SectionName(row.Section) == c.section && row.Reason == "untrusted" {
+					want++
+				}
+			}
 		case "late":
 			ofDelta += c.n
 			continue
@@ -442,7 +450,7 @@ func checkCounts(t rapid.TB, in assemble.Input, r assemble.Result) {
 		case "total":
 			want = w.unloaded(w.root)
 			for id, m := range w.messages {
-				if m.Root() == w.root && id != w.root && w.talk(m) {
+				if m.Root() == w.root && id != w.root && w.talk(m) && w.rows[id].Reason != "untrusted" {
 					want++
 				}
 			}

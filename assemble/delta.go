@@ -142,7 +142,7 @@ func lateHeader(omitted int) string {
 func (t *turn) lateOmitted(b *block) int {
 	n := 0
 	for _, m := range t.live {
-		if m.late && m.section == b.kind && m.verdict == isOut {
+		if m.late && !m.withheld && m.section == b.kind && m.verdict == isOut {
 			n++
 		}
 	}

@@ -48,7 +48,7 @@ func (t *turn) next(p *fitPlan) NextState {
 			}
 			named = append(named, m)
 			for _, l := range t.linkedBy(m) { // what is quoted has to go with its session too
-				if l.m != nil && !l.m.Deleted && l.m.reason != reasonBlank {
+				if l.m != nil && !l.m.Deleted && !l.m.withheld && l.m.reason != reasonBlank {
 					quoted = append(quoted, l.m)
 				}
 			}

@@ -51,6 +51,9 @@ func (t *turn) fit(session int) (*fitPlan, error) {
 	t.fitSections(p, room)
 	t.countLeft()
 	for _, m := range t.live {
+		if m.withheld && m.reason != reasonUntrusted { // no block counts it
+			m.verdict, m.reason, m.section = isOut, reasonUntrusted, nil
+		}
 		if !t.isSpoken(m) {
 			m.out(nil, reasonSystem)
 		}
@@ -180,11 +183,16 @@ func (t *turn) chooseLate(b *block, room int) int {
 	}
 	b.kind.choose(t, b)
 	frame := max(0, b.layout.frameCost(t, b)-reserved)
-	if len(b.cands) == 0 {
+	line := b.withheldLine()
+	if line != "" {
+		b.gaps = append(b.gaps, line)
+		frame += t.tok(line) + 1
+	} else if len(b.cands) == 0 {
 		frame = 0
 	}
 	b.skipped = frame > room
 	if b.skipped {
+		b.gaps = slices.DeleteFunc(b.gaps, func(g string) bool { return g == line })
 		return 0
 	}
 	return frame
@@ -204,6 +212,9 @@ func (t *turn) noteOmitted() {
 	for _, b := range t.blocks {
 		if n := b.countOmitted(); n > 0 {
 			t.notes = append(t.notes, Note{NoteOmitted, fmt.Sprintf("%s: %d of %d messages were left out", b.kind.name, n, n+len(b.kept))})
+		}
+		if b.withheld > 0 {
+			t.notes = append(t.notes, Note{NoteOmitted, fmt.Sprintf("%s: %d messages are of authors whose words are out by context.trust", b.kind.name, b.withheld)})
 		}
 	}
 }

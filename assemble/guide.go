@@ -166,6 +166,9 @@ func sectionGuides(p *Policy) []guideLine {
 // is, the others here.
 func (t *turn) guide() []guideLine {
 	lines := guideLines(&t.in.Policy)
+	if !t.in.Trust.IsFull() {
+		lines = append(lines, guideLine{text: inertGuide})
+	}
 	if t.isLog() {
 		return lines
 	}

@@ -56,6 +56,9 @@ type Input struct {
 	// Mentioned are people whom the messages mention by id, who go by these names where
 	// they wrote none of them. Somebody who is not here goes by what stands in the mention.
 	Mentioned []MentionedPerson
+	// Trust says whose words are shown, and how. Who asks, and the agent, are in
+	// [earshot.LaneFull] whatever it says.
+	Trust earshot.Trust
 	// Recalled is what search found for the question; its messages are among
 	// Messages. Only the section recall reads it.
 	Recalled []RecalledMessage

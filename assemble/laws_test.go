@@ -236,7 +236,7 @@ func TestLaw3NoMessageStandsTwice(t *testing.T) {
 }
 
 var (
-	outReasons = []string{"shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late", "summarised", "news"}
+	outReasons = []string{"shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late", "summarised", "news", "untrusted"}
 	inReason   = regexp.MustCompile(`^(transcript|snapshot|recall|window|thread|chain|delta|news|anchor)(, edited)?(, late)?(, guessed)?$`)
 )
 

@@ -37,7 +37,7 @@ func (t *turn) linkedBy(m *msg) []linkedMessage {
 		switch {
 		case l.Channel != t.in.Channel.ID && (up == nil || up.Root() != earshot.MessageID(l.Channel)):
 			out = append(out, linkedMessage{elsewhere: true})
-		case up == m || up != nil && slices.ContainsFunc(m.Shared, func(s earshot.SharedContent) bool { return s.Text == up.Text }):
+		case up == m || up != nil && !up.withheld && slices.ContainsFunc(m.Shared, func(s earshot.SharedContent) bool { return s.Text == up.Text }):
 		case !slices.Contains(out, linkedMessage{m: up}):
 			out = append(out, linkedMessage{m: up})
 		}
@@ -54,10 +54,15 @@ func (t *turn) linkHead(l linkedMessage) (head, text string) {
 		return "link to a message that is not loaded", ""
 	case l.m.Deleted:
 		return "link to a deleted message", ""
+	case l.m.withheld:
+		return "link to a message that the operator withholds", ""
 	}
 	t.namedParents = append(t.namedParents, l.m)
 	text, _ = t.cutText(t.renderStored(l.m.Text), linkedCut)
 	head = "link to " + string(t.when.clock([]byte(t.when.date(l.m.Time)+" "), l.m.Time)) + " " + t.names.name(l.m.Author)
+	if t.names.standing(l.m.Author).inert {
+		head += inertQuote
+	}
 	return head, text
 }
 

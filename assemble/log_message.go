@@ -213,6 +213,8 @@ func (t *turn) sharedHead(s earshot.SharedContent) string {
 	}
 	place := cleanName(t.names.resolveMentions(s.Place))
 	switch s.Kind {
+	case withheldQuote:
+		return "a quote that the operator withholds"
 	case earshot.Link:
 		return "link preview, " + firstOf(place, "a page")
 	case earshot.AppQuote:
@@ -226,8 +228,15 @@ func (t *turn) sharedHead(s earshot.SharedContent) string {
 	if place != "" {
 		head += " in " + place
 	}
+	if s.Lane == earshot.LaneInert {
+		head += inertQuote
+	}
 	return head
 }
+
+// inertQuote ends the head of a quote whose author's words are inert. The author and the
+// place before it have no comma.
+const inertQuote = ", " + string(earshot.LaneInert)
 
 // fileLine describes a file. Its name, which people choose, stands last.
 func fileLine(f earshot.File) string {

@@ -156,7 +156,7 @@ func (p *treePlan) countCost(tree *plannedTree, root *msg) int {
 // with its reply or question.
 func (p *treePlan) canShow(m *msg) bool {
 	t := p.t
-	if m == nil || m == t.anchor || m.Deleted || !t.isSpoken(m) || m.reason == reasonBlank || t.afterEnd(m) {
+	if m == nil || m == t.anchor || m.Deleted || m.withheld || !t.isSpoken(m) || m.reason == reasonBlank || t.afterEnd(m) {
 		return false
 	}
 	if _, held := t.shown[m.ID]; t.later && (held || t.recorded[m.ID]) {
@@ -282,6 +282,7 @@ func (t *turn) standsAbove(lines []logLine, to earshot.MessageID, l logLine) boo
 const (
 	repliesToDeleted = "+ replies to a deleted message"
 	repliesToUnknown = "+ replies to a message that is not loaded"
+	repliesWithheld  = "+ replies to a message that the operator withholds"
 )
 
 // repliesTo is the line above a reply to a message that stands elsewhere. The line
@@ -290,6 +291,9 @@ func (t *turn) repliesTo(id earshot.MessageID, under earshot.Time) string {
 	up := t.find(id)
 	if up != nil && up.Deleted {
 		return repliesToDeleted
+	}
+	if up != nil && up.withheld {
+		return repliesWithheld
 	}
 	if up == nil || up.reason == reasonBlank || t.afterEnd(up) {
 		return repliesToUnknown

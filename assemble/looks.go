@@ -93,10 +93,10 @@ func isBracket(r rune) int {
 
 // marks are what Earshot puts behind a name to describe the author or the
 // message, without brackets.
-var marks = []string{"you", "bot", "agent", "edited", "guest", "external"}
+var marks = []string{"you", "bot", "agent", "edited", "guest", "external", "inert"}
 
-// lastMarks are those that an organisation's name may stand before.
-var lastMarks = []string{"external", "guest"}
+// lastMarks are those that an organisation's name, or another mark, may stand before.
+var lastMarks = []string{"external", "guest", "inert"}
 
 // withoutMarks removes from a name every bracket that would be read as one of
 // the marks.

@@ -25,6 +25,7 @@ type uniqueNames struct {
 	renamed  map[earshot.AuthorID]string // of those, who goes by another name now
 
 	standings map[earshot.AuthorID]knownStanding // of those who are no members
+	lanes     map[earshot.AuthorID]earshot.Lane  // of those who are not in [earshot.LaneFull]
 }
 
 // An authorName is an author whose name is being chosen.
@@ -100,7 +101,7 @@ func (n *uniqueNames) authors(msgs []*msg, mentioned []MentionedPerson) []author
 	index := map[earshot.AuthorID]int{}
 	done := earshot.AuthorID("\x00\x00") // the author of the message before; this is nobody's id
 	for _, m := range slices.Backward(msgs) {
-		if m.Author.ID == done || m.Deleted || n.self.Is(m.Author.ID) {
+		if m.Author.ID == done || m.Deleted || m.withheld || n.self.Is(m.Author.ID) {
 			continue
 		}
 		id := authorKey(m.Author)
@@ -173,11 +174,26 @@ func (n *uniqueNames) label(a earshot.Author) string {
 	return name
 }
 
+// labels returns the label with the author's marks, and text with only that of words that
+// are inert.
+func (n *uniqueNames) labels(a earshot.Author) (text, marked string) {
+	text, s := n.label(a), n.standing(a)
+	switch {
+	case s.inert && a.Kind == earshot.Bot:
+		text = strings.TrimSuffix(text, ")") + ", " + string(earshot.LaneInert) + ")"
+		return text, text
+	case s.inert:
+		return text + inertMark, text + s.mark()
+	}
+	return text, text + s.mark()
+}
+
 // A knownStanding is how far an author belongs here, and if that is elsewhere, the
-// organisation's name as prompts show it.
+// organisation's name as prompts show it; and whether the author's words are inert.
 type knownStanding struct {
-	is   earshot.Standing
-	team string
+	is    earshot.Standing
+	team  string
+	inert bool
 }
 
 // standingOf reads an author's standing. An organisation's name, which people choose, has
@@ -198,24 +214,36 @@ func standingOf(a earshot.Author) (s knownStanding) {
 	return s
 }
 
-// mark is what stands behind a label, "" for a member.
+// inertMark stands behind whose words are inert, wherever they are named.
+const inertMark = " (" + string(earshot.LaneInert) + ")"
+
+// mark is what stands behind a label, "" for a member whose words are not inert.
 func (s knownStanding) mark() string {
-	switch {
-	case s.is == "":
+	if s.is == "" {
+		if s.inert {
+			return inertMark
+		}
 		return ""
-	case s.team != "":
-		return " (" + s.team + ", " + string(s.is) + ")"
 	}
-	return " (" + string(s.is) + ")"
+	m := string(s.is)
+	if s.team != "" {
+		m = s.team + ", " + m
+	}
+	if s.inert {
+		m += ", " + string(earshot.LaneInert)
+	}
+	return " (" + m + ")"
 }
 
 // standing returns an author's standing, as the newest of their messages that has a name
 // tells it. Other programs are marked as what they are.
 func (n *uniqueNames) standing(a earshot.Author) knownStanding {
-	if a.Kind == earshot.Bot {
-		return knownStanding{}
+	var s knownStanding
+	if a.Kind != earshot.Bot {
+		s = n.standings[authorKey(a)]
 	}
-	return n.standings[authorKey(a)]
+	_, s.inert = n.lanes[authorKey(a)]
+	return s
 }
 
 // mentionedName returns the name of a mentioned user: of the agent, of who is known by a

@@ -23,6 +23,9 @@ type msg struct {
 	entry   *logEntry         // how the log form shows it
 	tree    earshot.MessageID // the top of its tree, "" until asked for
 	walked  bool              // is being walked over on the way to the top
+
+	withheld       bool     // its author's words are out: it has none any more
+	withheldQuotes []string // the hashes of what it quotes of such authors
 }
 
 // What is written of a message, without indents.
@@ -69,9 +72,10 @@ const (
 	reasonLate
 	reasonSummarised
 	reasonNews
+	reasonUntrusted
 )
 
-var reasonNames = [...]string{"", "shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late", "summarised", "news"}
+var reasonNames = [...]string{"", "shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late", "summarised", "news", "untrusted"}
 
 // normalise returns one msg for each id, in the order of Position. Of several
 // copies a tombstone wins, then the newest revision, then the greater text, then

@@ -56,7 +56,7 @@ var (
 		{regexp.MustCompile(`^\[summary of earlier turns(, [^\]]*)?\]$`), "aside"},
 		{regexp.MustCompile(`^\[channel\] `), "aside"},
 	}
-	asides     = regexp.MustCompile(`^\[(history( (at|before|after|between) .*)? (could not be loaded|may be out of date)|\d+ earlier messages were left out|((recent in this channel|new in this channel since your last answer|this thread|this conversation|what this replies to|around this message|since your last answer): )?\d+ messages were left out|Post-compaction context recovery: re-attaching \d+ media items from this thread|this conversation goes on|the newest of these messages is of [^\]]*, [\d,]+ days? before the question|attached file, (given in turn \d+|the same as a file given here): .*|.* was attached in turn \d+|.* is the same file as one attached here)\]$`)
+	asides     = regexp.MustCompile(`^\[(history( (at|before|after|between) .*)? (could not be loaded|may be out of date)|\d+ earlier messages were left out|((recent in this channel|new in this channel since your last answer|this thread|this conversation|what this replies to|around this message|since your last answer): )?\d+ messages were left out|Post-compaction context recovery: re-attaching \d+ media items from this thread|this conversation goes on|\d+ messages? withheld by the operator|the newest of these messages is of [^\]]*, [\d,]+ days? before the question|attached file, (given in turn \d+|the same as a file given here): .*|.* was attached in turn \d+|.* is the same file as one attached here)\]$`)
 	preambles  = regexp.MustCompile(`^(Previous conversation|Since your last message, the following conversation took place)( \(last \d+ (of \d+ )?messages(; \d+ earlier ones were left out)?\))?:$`)
 	groveHeads = regexp.MustCompile(`^(standalone|thread) \(([^:]*)\)(?:, [\d,]+ repl(?:y|ies) not shown, thread \S+)?:$`) // a name has no colon
 )
@@ -235,13 +235,12 @@ func (p *promptParser) typed(section string, e entry) {
 	}
 	put := func(section string, a assemble.AuthorRef, text string) {
 		name := a.DisplayName
+		bot := ""
 		if a.IsBot && a.UserID != "U0BOT" && a.UserID != "B0BOT" {
-			name += " (bot)"
+			bot = "bot"
 		}
-		if a.Team != "" {
-			name += " (" + a.Team + ", " + a.Standing + ")"
-		} else if a.Standing != "" {
-			name += " (" + a.Standing + ")"
+		if marks := slices.DeleteFunc([]string{bot, a.Team, a.Standing, a.Trust}, func(s string) bool { return s == "" }); len(marks) > 0 {
+			name += " (" + strings.Join(marks, ", ") + ")"
 		}
 		p.found = append(p.found, utterance{Section: section, Speaker: name, Text: unescape(text)})
 	}

@@ -92,10 +92,22 @@ func FilterRecalled(list []RecalledMessage) []RecalledMessage {
 	return out
 }
 
+// hits returns what search found. What is withheld is no hit: no word of it has a part in
+// what is shown.
+func (t *turn) hits() []RecalledMessage {
+	if len(t.lanes) == 0 {
+		return t.in.Recalled
+	}
+	return slices.DeleteFunc(slices.Clone(t.in.Recalled), func(r RecalledMessage) bool {
+		m := t.find(r.ID)
+		return m != nil && m.withheld
+	})
+}
+
 // chooseRecall picks what search found and is good enough, best first. A
 // candidate of recall may be one of another block as well, which then shows it.
 func (t *turn) chooseRecall(b *block) {
-	for _, r := range FilterRecalled(t.in.Recalled) {
+	for _, r := range FilterRecalled(t.hits()) {
 		m := t.find(r.ID)
 		if m == nil || m == t.anchor || !t.recallable(m) || slices.Contains(b.cands, m) {
 			continue
@@ -108,7 +120,7 @@ func (t *turn) chooseRecall(b *block) {
 // another has refused it, only for lack of room.
 func (t *turn) recallable(m *msg) bool {
 	refused := m.verdict == isOut && (m.reason == reasonCap || m.reason == reasonBudget)
-	return (refused || t.free(m)) && t.isSpoken(m) && !t.inSession(m) && !t.afterEnd(m)
+	return (refused || t.free(m)) && !m.withheld && t.isSpoken(m) && !t.inSession(m) && !t.afterEnd(m)
 }
 
 // fill shows the best hits that no other block shows, each with its thread or the
@@ -296,7 +308,7 @@ func (t *turn) threadOf(id earshot.MessageID) []*msg {
 
 // reaches reports whether the input says how well hits cover the question.
 func (t *turn) reaches() bool {
-	return slices.ContainsFunc(t.in.Recalled, func(r RecalledMessage) bool { return r.Cover > 0 })
+	return slices.ContainsFunc(t.hits(), func(r RecalledMessage) bool { return r.Cover > 0 })
 }
 
 // sure reports whether what search found is probably about the question: the
@@ -305,7 +317,7 @@ func (t *turn) reaches() bool {
 // input, search is taken to be sure.
 func (t *turn) sure(inWindow map[*msg]*logEntry) bool {
 	cover, here, elsewhere := 0.0, 0.0, 0.0
-	for _, r := range FilterRecalled(t.in.Recalled) {
+	for _, r := range FilterRecalled(t.hits()) {
 		cover = max(cover, r.Cover)
 		if m := t.find(r.ID); m == nil || inWindow[m] != nil || !t.recallable(m) {
 			here = max(here, r.Score)

@@ -223,7 +223,7 @@ func (t *turn) turnsAtTop() bool {
 // root returns the anchor's thread root where it is loaded and can be shown.
 func (t *turn) root() *msg {
 	m := t.find(t.anchor.Root())
-	if m == nil || m == t.anchor || m.Deleted || m.reason == reasonBlank || t.afterEnd(m) {
+	if m == nil || m == t.anchor || m.Deleted || m.withheld || m.reason == reasonBlank || t.afterEnd(m) {
 		return nil
 	}
 	return m
@@ -248,7 +248,7 @@ func (t *turn) guessLinks() {
 		if len(flat) == guessReach {
 			break
 		}
-		if m.Root() == "" && t.isSpoken(m) {
+		if m.Root() == "" && t.isSpoken(m) && !m.withheld {
 			flat = append(flat, m)
 		}
 	}

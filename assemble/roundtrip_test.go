@@ -219,15 +219,19 @@ func fold(s string) string {
 	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
 }
 
-// check returns what is wrong with a label, given whose it should be.
-func (c *cast) check(label string, a earshot.Author) error {
+// check returns what is wrong with a label, given whose it should be, and whether their
+// words are inert.
+func (c *cast) check(label string, a earshot.Author, inert bool) error {
 	if self.Is(a.ID) {
 		if label != self.Name {
 			return fmt.Errorf("the agent goes by %q", label)
 		}
 		return nil
 	}
-	name, marked := strings.CutSuffix(label, c.bot)
+	if is := inertMark.MatchString(label); is != inert {
+		return fmt.Errorf("%+v goes by %q, inert: %t", a, label, inert)
+	}
+	name, marked := strings.CutSuffix(withoutInert(label), c.bot)
 	if a.Kind == earshot.Bot && !marked {
 		return fmt.Errorf("the bot %+v goes by %q", a, label)
 	} else if a.Kind != earshot.Bot && marked {
@@ -254,6 +258,43 @@ func (c *cast) check(label string, a earshot.Author) error {
 		}
 	}
 	return nil
+}
+
+// inertMark is the mark of whose words are inert, by itself or within another.
+var inertMark = regexp.MustCompile(`(?: \(|( \((?:bot|agent|(?:[^,()]+, )?(?:external|guest))), )inert\)$`)
+
+// withoutInert returns a label without that mark.
+func withoutInert(label string) string {
+	if i := inertMark.FindStringSubmatchIndex(label); i != nil && i[2] >= 0 {
+		return label[:i[3]] + ")"
+	}
+	return inertMark.ReplaceAllString(label, "")
+}
+
+// laneIn returns the lane of an author in an input, by the rule's words.
+func laneIn(in assemble.Input, a earshot.Author) earshot.Lane {
+	var anchor earshot.Message
+	for _, m := range in.Messages {
+		if m.ID == in.Anchor {
+			anchor = m
+		}
+	}
+	var lanes []earshot.Lane
+	if !self.Is(a.ID) && a.ID != anchor.Author.ID {
+		lanes = map[earshot.Standing][]earshot.Lane{earshot.External: {in.Trust.External}, earshot.Guest: {in.Trust.Guest}}[a.Standing]
+		if a.Kind == earshot.Bot {
+			lanes = append(lanes, in.Trust.Bots)
+		}
+		if a.Kind == earshot.Human && a.NotAllowed {
+			lanes = append(lanes, in.Trust.NotAllowed)
+		}
+	}
+	for _, l := range []earshot.Lane{earshot.LaneOut, earshot.LaneInert} {
+		if slices.Contains(lanes, l) {
+			return l
+		}
+	}
+	return earshot.LaneFull
 }
 
 // standingMark is the mark of who is no member, as Earshot writes it.
@@ -295,7 +336,7 @@ func (c *cast) compare(in assemble.Input, r assemble.Result, want map[earshot.Me
 				}
 			case g.Speaker == "" && (section == "anchor" || s.author.ID == ""):
 			default:
-				if err := c.check(g.Speaker, s.author); err != nil {
+				if err := c.check(g.Speaker, s.author, laneIn(in, s.author) != earshot.LaneFull); err != nil {
 					return fmt.Errorf("%s: %w", section, err)
 				}
 			}
@@ -368,7 +409,7 @@ func transcriptOf(d dice) (assemble.Input, *channelGen) {
 	if one(d, 3) {
 		in.Coverage = []earshot.Coverage{{Thread: rootOf(assemble.Input{Messages: g.messages, Anchor: in.Anchor}), To: g.now, State: earshot.Missing}}
 	}
-	in.Messages = g.messages
+	in.Messages, in.Trust = g.messages, hostileTrust(d)
 	return in, g
 }
 

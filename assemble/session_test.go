@@ -59,6 +59,7 @@ func simulate(t rapid.TB, d dice) {
 		g.say()
 	}
 	in := assemble.Input{Identity: self, Channel: hostileChannel(d), Counter: counter(d), Budget: assemble.DefaultBudget(), Instructions: "Be brief.", Attach: []earshot.ArtifactID{"F1", "F2", "F3"}}
+	in.Trust = hostileTrust(d)
 	in.Policy = pick(d, []assemble.Policy{policy("standard"), policy("delta"), policy("structured"), customPolicy(d), customLog(d)})
 	if !in.Policy.Session {
 		in.Policy.Session, in.Policy.Later = true, policy("standard").Later
@@ -188,12 +189,19 @@ func checkEpoch(t rapid.TB, in assemble.Input, r assemble.Result) {
 	}
 	for _, s := range in.Conversation.Shown {
 		for _, m := range in.Messages {
-			if m.ID == s.ID && m.Deleted {
+			if m.ID == s.ID && (m.Deleted || laneIn(in, m.Author) == earshot.LaneOut || quotesWithheld(in, m)) {
 				return
 			}
 		}
 	}
-	t.Fatalf("an epoch ends with a session of about %d tokens of %d, and nothing shown is deleted", n, in.Budget.Session)
+	t.Fatalf("an epoch ends with a session of about %d tokens of %d, and nothing shown is deleted or withheld", n, in.Budget.Session)
+}
+
+// quotesWithheld reports whether a message forwards what somebody said whose words are out.
+func quotesWithheld(in assemble.Input, m earshot.Message) bool {
+	return slices.ContainsFunc(m.Shared, func(s earshot.SharedContent) bool {
+		return slices.ContainsFunc(in.Messages, func(o earshot.Message) bool { return o.Author.ID == s.ID && laneIn(in, o.Author) == earshot.LaneOut })
+	})
 }
 
 // checkOnce checks that no revision of a message is twice in a prompt, the session

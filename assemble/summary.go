@@ -81,7 +81,7 @@ func (t *turn) covered() []*msg {
 	s, root := t.summary, t.root()
 	var out []*msg
 	for _, m := range t.live {
-		if (s.From == 0 || m.Time >= s.From) && m.Time <= s.To && m.Edited <= s.To && m != root && !named[m.ID] && t.isSpoken(m) && mine(m) {
+		if (s.From == 0 || m.Time >= s.From) && m.Time <= s.To && m.Edited <= s.To && m != root && !m.withheld && !named[m.ID] && t.isSpoken(m) && mine(m) {
 			out = append(out, m)
 		}
 	}

@@ -21,7 +21,7 @@ func Talk(in Input, limit int) (Message, error) {
 	if err := checkIDs(in.Messages); err != nil {
 		return Message{}, err
 	}
-	in.Identity = earshot.Identity{}
+	in.Identity, in.Trust = earshot.Identity{}, earshot.Trust{}
 	t, err := newReader(in)
 	if err != nil {
 		return Message{}, err

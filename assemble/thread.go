@@ -192,7 +192,7 @@ func (t *turn) omittedRange(b *block) *[]string {
 	}
 	from, to := b.from, b.to
 	for _, m := range t.live {
-		if m.Root() == t.anchor.Root() && m != b.root && t.isSpoken(m) && (m.verdict == isOut || m.section != b.kind) {
+		if m.Root() == t.anchor.Root() && m != b.root && !m.withheld && t.isSpoken(m) && (m.verdict == isOut || m.section != b.kind) {
 			if from == 0 || m.Time < from {
 				from = m.Time
 			}

@@ -37,9 +37,9 @@ func (w WrittenMessage) Lines() string {
 // Transcribe writes messages as the log form does, for a reader that is told of a
 // stretch of chat and not asked to answer in it, such as a summariser. Messages
 // are in any order and come back in the order of Position; deleted and blank ones
-// are left out, and each has at most limit tokens of text (0: all of it). The
-// agent's own messages have its name. Of in only Messages, Mentioned, Identity, Zone, Counter
-// and Policy.Bots are used. The error is an [*InputError].
+// are left out, as are those of authors whose words are out, and each has at most limit
+// tokens of text (0: all of it). The agent's own messages have its name. Of in only
+// Messages, Mentioned, Identity, Zone, Counter, Trust, Conversation.Turns and Policy.Bots are used. The error is an [*InputError].
 func Transcribe(in Input, limit int) ([]WrittenMessage, error) {
 	t, err := newReader(in)
 	if err != nil {
@@ -47,13 +47,14 @@ func Transcribe(in Input, limit int) ([]WrittenMessage, error) {
 	}
 	var out []WrittenMessage
 	for _, m := range t.msgs {
-		if m.Deleted || len(m.Files)+len(m.Shared) == 0 && isBlank(m.Text) {
+		if m.Deleted || m.withheld || len(m.Files)+len(m.Shared) == 0 && isBlank(m.Text) {
 			continue
 		}
 		e := t.entry(m, limit)
+		_, speaker := t.names.labels(m.Author)
 		out = append(out, WrittenMessage{
 			ID: m.ID, Date: t.when.local(m.Time).Format("Mon 2 Jan 2006"), Clock: string(t.when.clock(nil, m.Time)),
-			Speaker: t.names.label(m.Author) + t.names.standing(m.Author).mark(), Text: e.text, Plus: strings.TrimPrefix(e.plus, "\n"), Edited: m.Edited != 0,
+			Speaker: speaker, Text: e.text, Plus: strings.TrimPrefix(e.plus, "\n"), Edited: m.Edited != 0,
 		})
 	}
 	return out, nil
@@ -75,7 +76,9 @@ func newReader(in Input) (*turn, error) {
 	t := &turn{in: &in, counts: map[string]int{}, dayCosts: map[day]int{}}
 	t.msgs, t.rising = normalise(withFilesInWords(in.Messages))
 	t.when = calendar{zone: zone, name: firstOf(in.Zone, "UTC")}
+	t.findLanes(t.msgs)
 	t.names = newNames(in.Identity, in.Policy.Bots, t.msgs, in.Mentioned, EmojiAsker{}, nil)
+	t.names.lanes = t.lanes
 	t.labels = map[earshot.AuthorID]*label{}
 	return t, nil
 }

@@ -21,8 +21,9 @@ type turn struct {
 	upTo   []*msg // those at or before the end
 	byID   map[earshot.MessageID]*msg
 	anchor *msg
-	end    earshot.Position // the anchor's, or that of the emoji that asks about it
-	live   []*msg           // those before the end, without the anchor, that a section may show: not deleted, not blank
+	end    earshot.Position                  // the anchor's, or that of the emoji that asks about it
+	live   []*msg                            // those before the end, without the anchor, that a section may show or withhold: not deleted, not blank
+	lanes  map[earshot.AuthorID]earshot.Lane // of those who are not in [earshot.LaneFull]
 
 	shown    map[earshot.MessageID]shownState // the manifest, newest revision of each
 	answered map[earshot.MessageID]bool       // anchors of recorded turns that got a reply
@@ -130,6 +131,7 @@ func (t *turn) assemble(session int, later bool) (Result, error) {
 		used = t.in.Conversation.Names
 	}
 	t.names = newNames(t.in.Identity, t.in.Policy.Bots, t.upTo, t.in.Mentioned, t.in.AskedBy, used)
+	t.names.lanes = t.lanes
 	t.labels = map[earshot.AuthorID]*label{}
 	t.relate()
 	if t.stands {
@@ -151,11 +153,16 @@ func (t *turn) assemble(session int, later bool) (Result, error) {
 // forget drops what a pass has made.
 func (t *turn) forget() {
 	for _, m := range t.live {
-		*m = msg{Message: m.Message}
+		m.undecide()
 	}
-	*t.anchor = msg{Message: t.anchor.Message}
+	t.anchor.undecide()
 	for _, m := range t.msgs {
 		m.tree = ""
 	}
 	t.passState = passState{}
+}
+
+// undecide drops the decisions about m and its written form.
+func (m *msg) undecide() {
+	*m = msg{Message: m.Message, withheld: m.withheld, withheldQuotes: m.withheldQuotes}
 }

@@ -41,6 +41,7 @@ type AuthorRef struct {
 	IsBot       bool   `json:"is_bot"`
 	Standing    string `json:"standing,omitempty"` // external or guest
 	Team        string `json:"team,omitempty"`     // the organisation of who is external
+	Trust       string `json:"trust,omitempty"`    // inert, of whose words are
 }
 
 // A MediaRef names a file; ByteLength is 0 when unknown.
@@ -139,7 +140,9 @@ func compactJSON(v any) string {
 func (t *turn) authorRef(a earshot.Author) AuthorRef {
 	ref := AuthorRef{UserID: oneLine(string(a.ID), maxFileName), DisplayName: t.names.name(a), IsBot: a.Kind == earshot.Bot}
 	s := t.names.standing(a)
-	ref.Standing, ref.Team = string(s.is), s.team
+	if ref.Standing, ref.Team = string(s.is), s.team; s.inert {
+		ref.Trust = string(earshot.LaneInert)
+	}
 	return ref
 }
 

@@ -27,6 +27,11 @@ func (x *reading) carried(m logformtest.Message, e *entry) *fault {
 				return f
 			}
 			shared++
+		case logformtest.Withheld:
+			if shared == len(e.m.Shared) || x.quoteLane(e.m.Shared[shared]) != earshot.LaneOut {
+				return bad(forgery, "no quote of it is withheld: %+v", p)
+			}
+			shared++
 		case logformtest.File:
 			if files == len(e.m.Files) {
 				return bad(forgery, "it has no file more, and has %+v", p)
@@ -88,6 +93,8 @@ func (x *reading) news(m logformtest.Message, e *entry) *fault {
 		switch p.Kind {
 		case logformtest.TextNow:
 			ok = fits(seen(p.Quote), x.w.want[e.m.ID]) || x.isCut(seen(uncut(p.Quote))+"…", x.w.want[e.m.ID])
+		case logformtest.Withheld:
+			ok = slices.ContainsFunc(e.m.Shared, func(s earshot.SharedContent) bool { return x.quoteLane(s) == earshot.LaneOut })
 		case logformtest.Forwarded, logformtest.LinkPreview, logformtest.QuotedByApp:
 			ok = slices.ContainsFunc(e.m.Shared, func(s earshot.SharedContent) bool { return x.quoted(p, s) == nil })
 		case logformtest.File:
@@ -186,6 +193,10 @@ func (x *reading) quoted(p logformtest.Plus, s earshot.SharedContent) *fault {
 	if p.Kind != kind {
 		return bad(forgery, "%+v tells of a %s", p, s.Kind)
 	}
+	lane := x.quoteLane(s)
+	if lane == earshot.LaneOut {
+		return bad(forgery, "what it quotes is withheld: %+q", p.Quote)
+	}
 	want, got := seen(s.Text), seen(p.Quote)
 	if got != want && (!cutMark.MatchString(got) || !strings.HasPrefix(want, strings.TrimSpace(uncut(got)))) {
 		return bad(altered, "what it quotes\ngot  %+q\nwant %+q", got, want)
@@ -193,6 +204,14 @@ func (x *reading) quoted(p logformtest.Plus, s earshot.SharedContent) *fault {
 	parts := strings.Split(p.Middle, ", ")
 	if p.Middle == "" {
 		parts = nil
+	}
+	if n := len(parts); kind == logformtest.Forwarded && n > 1 && parts[n-1] == "inert" {
+		if lane != earshot.LaneInert {
+			return bad(forgery, "a quote of %s is said to be inert: %+q", s.ID, p.Middle)
+		}
+		parts = parts[:n-1]
+	} else if lane == earshot.LaneInert {
+		return bad(lost, "a quote of %s is not said to be inert: %+q", s.ID, p.Middle)
 	}
 	if kind == logformtest.Forwarded && s.Time != 0 {
 		day, clock := stamp(s.Time, x.w.in.Zone)

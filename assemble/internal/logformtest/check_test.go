@@ -110,6 +110,12 @@ func (w *world) read(res assemble.Result) (*reading, *fault) {
 			x.entries = append(x.entries, &entry{row: row, m: byID[row.ID]})
 		}
 	}
+	for _, row := range res.Ledger {
+		m := byID[row.ID]
+		if withheld := x.isWithheld(m) && m.Position().Compare(x.anchor().Position()) < 0; withheld != (row.Reason == "untrusted") {
+			return x, bad(lost, "%+v of %s, who is %s", row, m.Author.ID, x.lane(m.Author.ID))
+		}
+	}
 	if len(res.Ledger) != len(byID) {
 		return x, bad(lost, "%d rows of %d messages", len(res.Ledger), len(byID))
 	}
@@ -373,11 +379,15 @@ func (x *reading) above(m logformtest.Message, e *entry) *fault {
 	if m.Above.Value == "a message that is not loaded" {
 		return nil
 	}
+	withheld := m.Above.Value == "a message that the operator withholds"
 	for _, other := range x.w.in.Messages {
 		if other.ID != e.m.ReplyTo && other.ID != e.m.Root() {
 			continue
 		}
 		if other.Deleted && m.Above.Value == "a deleted message" {
+			return nil
+		}
+		if withheld && x.isWithheld(other) {
 			return nil
 		}
 		day, clock := stamp(other.Time, x.w.in.Zone)
@@ -405,6 +415,10 @@ func (x *reading) named(m logformtest.Message, a earshot.Author) *fault {
 		return bad(forgery, "%s goes as the agent: %+q", a.ID, m.Name)
 	case m.Bot != (a.Kind == earshot.Bot):
 		return bad(misnamed, "%s is %s, the mark of a bot is %t", a.ID, a.Kind, m.Bot)
+	case m.Inert != (x.lane(a.ID) != earshot.LaneFull):
+		return bad(forgery, "%s is in the lane %s, the mark of it is %t", a.ID, x.lane(a.ID), m.Inert)
+	case m.Standing != "" && (m.Standing != string(a.Standing) || a.Kind == earshot.Bot || !within(core(m.Team), core(a.Team))):
+		return bad(forgery, "%s is %q of %+q, marked as %q of %+q", a.ID, a.Standing, a.Team, m.Standing, m.Team)
 	}
 	heads := x.w.heads
 	if before, ok := heads[a.ID]; ok {
@@ -436,7 +450,7 @@ func (x *reading) newName(name string, a earshot.Author) *fault {
 		return bad(misnamed, "%s looks like the agent: %+q", a.ID, name)
 	}
 	bare := strings.ReplaceAll(skeleton(strings.ToLower(name)), " ", "")
-	for _, mark := range []string{"(you)", "(bot)", "(edited)"} {
+	for _, mark := range []string{"(you)", "(bot)", "(edited)", "(guest)", "(external)", "(inert)"} {
 		if strings.Contains(bare, mark) {
 			return bad(misnamed, "%s has a mark of ours in the name: %+q", a.ID, name)
 		}
@@ -469,6 +483,57 @@ func (x *reading) newName(name string, a earshot.Author) *fault {
 	return nil
 }
 
+// lane returns the lane of an author of the chat, as the world has them.
+func (x *reading) lane(id earshot.AuthorID) earshot.Lane {
+	if self.Is(id) || id == x.anchor().Author.ID {
+		return earshot.LaneFull
+	}
+	for _, m := range x.w.in.Messages {
+		if a := m.Author; a.ID == id && !m.Deleted && m.Position().Compare(x.anchor().Position()) <= 0 {
+			return strictest(x.w.in.Trust, a)
+		}
+	}
+	return earshot.LaneFull
+}
+
+// strictest is the lane that a rule has for an author, by the rule's words.
+func strictest(rule earshot.Trust, a earshot.Author) earshot.Lane {
+	var lanes []earshot.Lane
+	switch a.Standing {
+	case earshot.External:
+		lanes = append(lanes, rule.External)
+	case earshot.Guest:
+		lanes = append(lanes, rule.Guest)
+	}
+	if a.Kind == earshot.Bot {
+		lanes = append(lanes, rule.Bots)
+	}
+	if a.Kind == earshot.Human && a.NotAllowed {
+		lanes = append(lanes, rule.NotAllowed)
+	}
+	for _, l := range []earshot.Lane{earshot.LaneOut, earshot.LaneInert} {
+		if slices.Contains(lanes, l) {
+			return l
+		}
+	}
+	return earshot.LaneFull
+}
+
+// isWithheld reports whether no word of a message may be shown: its author is out, and
+// nobody was answered about it.
+func (x *reading) isWithheld(m earshot.Message) bool {
+	asked := m.ID == x.w.in.Anchor || slices.ContainsFunc(x.w.in.Conversation.Turns, func(a earshot.Answer) bool { return a.Anchor == m.ID })
+	return !asked && !m.Deleted && x.lane(m.Author.ID) == earshot.LaneOut
+}
+
+// quoteLane returns the lane of what a message quotes.
+func (x *reading) quoteLane(s earshot.SharedContent) earshot.Lane {
+	if s.Kind != earshot.Forward || s.ID == "" {
+		return earshot.LaneFull
+	}
+	return x.lane(s.ID)
+}
+
 // next checks what the platform is to store.
 func (x *reading) next() *fault {
 	kept := map[earshot.MessageID]earshot.Time{}
@@ -493,6 +558,9 @@ func (x *reading) next() *fault {
 		}
 		if e.m.Deleted {
 			return bad(forgery, "%+v is deleted, and shown", e.row)
+		}
+		if x.isWithheld(e.m) {
+			return bad(forgery, "%+v is withheld, and shown", e.row)
 		}
 		if e.m.Author.Kind == earshot.System && e.m.ID != x.anchor().Root() && e.row.Section != "chain" { // a root and a chain are shown whatever their authors are
 			return bad(lost, "in %s %t the root: no talk, and shown: %s", e.row.Section, x.anchor().Root() == e.m.ID, e.m.ID)

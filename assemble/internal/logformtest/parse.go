@@ -12,6 +12,7 @@ package logformtest
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -101,6 +102,9 @@ type Message struct {
 	Reply, Run bool
 	Name       string
 	You, Bot   bool
+	Standing   string // external or guest, where the head says it
+	Team       string // of who is external
+	Inert      bool
 	Edited     bool
 	Text       string
 	Above      *Plus // the line above it that says what it replies to
@@ -114,6 +118,7 @@ const (
 	Forwarded       = "forwarded"
 	LinkPreview     = "link preview"
 	QuotedByApp     = "quoted by an app"
+	Withheld        = "a quote that the operator withholds"
 	MoreQuotes      = "more quotes"
 	File            = "file"
 	MoreFiles       = "more files"
@@ -328,6 +333,9 @@ func isNote(s string) bool {
 	if _, ok := countOf(s, "message", "was left out"); ok {
 		return true
 	}
+	if _, ok := countOf(s, "message", "withheld by the operator"); ok {
+		return true
+	}
 	_, ok := countOf(s, "older message", "not shown")
 	if !ok {
 		_, ok = countOf(s, "message", "not shown")
@@ -510,7 +518,7 @@ func (p *parser) run(m *Message, rest string) error {
 	}
 	last := p.block.Messages[len(p.block.Messages)-1]
 	m.Run, m.Text = true, text
-	m.Name, m.You, m.Bot, m.Day = last.Name, last.You, last.Bot, last.Day
+	m.Name, m.You, m.Bot, m.Inert, m.Day = last.Name, last.You, last.Bot, last.Inert, last.Day
 	return nil
 }
 
@@ -535,6 +543,13 @@ func (m *Message) head(line string) error {
 	m.Clock, m.Text = clock, text
 	if name, m.Edited = strings.CutSuffix(name, " (edited)"); strings.HasSuffix(name, " (bot)") {
 		name, m.Bot = strings.TrimSuffix(name, " (bot)"), true
+	} else if strings.HasSuffix(name, " (bot, inert)") {
+		name, m.Bot, m.Inert = strings.TrimSuffix(name, " (bot, inert)"), true, true
+	} else if strings.HasSuffix(name, " (inert)") {
+		name, m.Inert = strings.TrimSuffix(name, " (inert)"), true
+	} else if x := standing.FindStringSubmatch(name); x != nil {
+		name = name[:len(name)-len(x[0])]
+		m.Team, m.Standing, m.Inert = x[1], x[2], x[3] != ""
 	} else if strings.HasSuffix(name, " (you)") {
 		name, m.You = strings.TrimSuffix(name, " (you)"), true
 	}
@@ -544,7 +559,7 @@ func (m *Message) head(line string) error {
 	if strings.ContainsAny(name, ",\t") || strings.Contains(name, "  ") {
 		return fmt.Errorf("a name that holds what no name does")
 	}
-	for _, mark := range []string{"(you)", "(bot)", "(edited)"} {
+	for _, mark := range []string{"(you)", "(bot)", "(edited)", "(guest)", "(external)", "(inert)"} {
 		if strings.Contains(name, mark) {
 			return fmt.Errorf("a name with a mark in it")
 		}
@@ -552,6 +567,9 @@ func (m *Message) head(line string) error {
 	m.Name = name
 	return nil
 }
+
+// standing is the mark of who is no member.
+var standing = regexp.MustCompile(` \((?:([^,()]+), )?(external|guest)(, inert)?\)$`)
 
 // finish sets the years that the form leaves out, and checks the days.
 func (p *parser) finish() error {

@@ -10,7 +10,7 @@ import (
 var placeLines = map[Kind][]string{Place: {Name, ID, Topic, Purpose}, Summary: {SummaryText}}
 
 // rank is the order of the + lines of a message.
-var rank = map[string]int{RepliesNotShown: 0, MoreCharacters: 1, TextNow: 2, Forwarded: 2, LinkPreview: 2, QuotedByApp: 2, MoreQuotes: 3, File: 4, MoreFiles: 5, Reactions: 6, ReactionsNow: 6, GoesBy: 7, GivenBefore: 8, GivenTwice: 8}
+var rank = map[string]int{RepliesNotShown: 0, MoreCharacters: 1, TextNow: 2, Forwarded: 2, LinkPreview: 2, QuotedByApp: 2, Withheld: 2, MoreQuotes: 3, File: 4, MoreFiles: 5, Reactions: 6, ReactionsNow: 6, GoesBy: 7, GivenBefore: 8, GivenTwice: 8}
 
 // plus reads a + line without its mark.
 func (p *parser) plus(s string) error {
@@ -66,7 +66,7 @@ func (p *parser) plus(s string) error {
 	return nil
 }
 
-func isQuote(x Plus) bool { return rank[x.Kind] == 2 }
+func isQuote(x Plus) bool { return rank[x.Kind] == 2 && x.Kind != Withheld }
 
 // readPlus reads a + line that belongs to a message.
 func readPlus(s string) (Plus, error) {
@@ -83,6 +83,8 @@ func readPlus(s string) (Plus, error) {
 		}
 	}
 	switch {
+	case s == Withheld:
+		return Plus{Kind: Withheld}, nil
 	case strings.HasPrefix(s, "file "):
 		return readFile(s[len("file "):])
 	case strings.HasPrefix(s, "reactions: "):

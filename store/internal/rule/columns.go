@@ -67,7 +67,7 @@ func WriteLists(m *Message) (string, error) {
 	}
 	l := listsJSON{Mentions: m.Mentions, FullName: a.FullName, Standing: a.Standing, Team: a.Team, AsOf: listTimesJSON(m.AsOf)}
 	for _, x := range m.Shared {
-		l.Shared = append(l.Shared, sharedJSON(x))
+		l.Shared = append(l.Shared, sharedJSON{x.Kind, x.ID, x.Author, x.Place, x.Time, x.Text})
 	}
 	if a := m.Replies; a != nil {
 		l.Replies = &repliesJSON{a.Count, a.Last}
@@ -97,7 +97,7 @@ func ReadLists(text string, m *earshot.Message) error {
 	m.Mentions, m.AsOf = l.Mentions, earshot.ListTimes(l.AsOf)
 	m.Author.FullName, m.Author.Standing, m.Author.Team = l.FullName, l.Standing, l.Team
 	for _, x := range l.Shared {
-		m.Shared = append(m.Shared, earshot.SharedContent(x))
+		m.Shared = append(m.Shared, earshot.SharedContent{Kind: x.Kind, ID: x.ID, Author: x.Author, Place: x.Place, Time: x.Time, Text: x.Text})
 	}
 	if a := l.Replies; a != nil {
 		m.Replies = &earshot.Activity{Count: a.Count, Last: a.Last}
