@@ -49,6 +49,23 @@ func (r *reader) askedBy(w *AskedBy) assemble.EmojiAsker {
 	}
 }
 
+// trust reads whose words are in which lane; all in the full one where it is absent.
+func (r *reader) trust(w *Trust) earshot.Trust {
+	if w == nil {
+		return earshot.Trust{}
+	}
+	return earshot.Trust{External: r.lane("trust.external", w.External), Guest: r.lane("trust.guest", w.Guest), Bots: r.lane("trust.bots", w.Bots), NotAllowed: r.lane("trust.not_allowed", w.NotAllowed)}
+}
+
+// lane reads a lane.
+func (r *reader) lane(path string, w *string) earshot.Lane {
+	l := earshot.Lane(optional(w))
+	if !l.IsKnown() {
+		r.fail(path, "unknown lane %q; use full, inert or out", l)
+	}
+	return l
+}
+
 // input reads the whole input.
 func (r *reader) input(w *Input) assemble.Input {
 	in := assemble.Input{
@@ -59,6 +76,7 @@ func (r *reader) input(w *Input) assemble.Input {
 		Zone:         optional(w.Zone),
 		AskerZone:    optional(w.AskerZone),
 		AskedBy:      r.askedBy(w.AskedBy),
+		Trust:        r.trust(w.Trust),
 		Attach:       ids[earshot.ArtifactID](w.Attach),
 		Identity:     r.identity(w.Identity),
 		Channel:      r.channel(w.Channel),

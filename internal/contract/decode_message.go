@@ -12,7 +12,7 @@ func (r *reader) message(at string, w *Message) earshot.Message {
 	m := earshot.Message{
 		ID: earshot.MessageID(r.id(at+".id", w.ID)), Time: r.time(at+".time", ptr(requireValue(r, at+".time", w.Time))),
 		Author: earshot.Author{ID: earshot.AuthorID(optional(a.ID)), Name: optional(a.Name), FullName: optional(a.FullName), Kind: earshot.AuthorKind(optional(a.Kind)),
-			Standing: earshot.Standing(optional(a.Standing)), Team: optional(a.Team)},
+			Standing: earshot.Standing(optional(a.Standing)), Team: optional(a.Team), NotAllowed: optional(a.NotAllowed)},
 		Text: requireValue(r, at+".text", w.Text), Thread: earshot.MessageID(optional(w.Thread)), ReplyTo: earshot.MessageID(optional(w.ReplyTo)),
 		Edited: r.timeOrEmpty(at+".edited", w.Edited), Deleted: optional(w.Deleted), Seq: optional(w.Seq),
 		Mentions: ids[earshot.AuthorID](w.Mentions), Tokens: r.count(at+".tokens", w.Tokens),
@@ -65,7 +65,7 @@ func (r *reader) message(at string, w *Message) earshot.Message {
 func (r *reader) shared(at string, w *Shared) earshot.SharedContent {
 	s := earshot.SharedContent{
 		Kind: earshot.SharedKind(requireValue(r, at+".kind", w.Kind)), ID: earshot.AuthorID(optional(w.AuthorID)), Author: optional(w.Author),
-		Place: optional(w.Place), Time: r.timeOrEmpty(at+".time", w.Time), Text: optional(w.Text),
+		Place: optional(w.Place), Time: r.timeOrEmpty(at+".time", w.Time), Text: optional(w.Text), Lane: r.lane(at+".trust", w.Trust),
 	}
 	switch s.Kind {
 	case earshot.Forward, earshot.Link, earshot.AppQuote:

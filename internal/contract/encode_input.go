@@ -37,6 +37,9 @@ func EncodeInput(in assemble.Input) ([]byte, error) {
 	if by := in.AskedBy; by.Emoji != "" {
 		w.AskedBy = &AskedBy{&by.Emoji, ptr(string(by.ID)), some(by.Name), some(by.Time.String())}
 	}
+	if t := in.Trust; t != (earshot.Trust{}) {
+		w.Trust = &Trust{some(string(t.External)), some(string(t.Guest)), some(string(t.Bots)), some(string(t.NotAllowed))}
+	}
 	for i := range in.Messages {
 		m := messageWire(&in.Messages[i])
 		for _, f := range m.Files {
@@ -64,7 +67,7 @@ func EncodeInput(in assemble.Input) ([]byte, error) {
 func messageWire(m *earshot.Message) *Message {
 	w := &Message{
 		ID: ptr(string(m.ID)), Time: ptr(timeText(m.Time)), Text: &m.Text,
-		Author: &Author{some(string(m.Author.ID)), some(m.Author.Name), some(m.Author.FullName), some(string(m.Author.Kind)), some(string(m.Author.Standing)), some(m.Author.Team)},
+		Author: &Author{some(string(m.Author.ID)), some(m.Author.Name), some(m.Author.FullName), some(string(m.Author.Kind)), some(string(m.Author.Standing)), some(m.Author.Team), some(m.Author.NotAllowed)},
 		Thread: some(string(m.Thread)), ReplyTo: some(string(m.ReplyTo)), Edited: some(m.Edited.String()),
 		Deleted: some(m.Deleted), Seq: some(m.Seq), Mentions: strs(m.Mentions), Tokens: some(m.Tokens),
 	}
@@ -83,7 +86,7 @@ func messageWire(m *earshot.Message) *Message {
 		w.Replies = &Replies{&a.Count, &a.LastHour, some(a.Last.String())}
 	}
 	for _, x := range m.Shared {
-		w.Shared = append(w.Shared, &Shared{some(string(x.ID)), some(x.Author), some(x.Place), some(x.Time.String()), some(x.Text), ptr(string(x.Kind))})
+		w.Shared = append(w.Shared, &Shared{some(string(x.ID)), some(x.Author), some(x.Place), some(x.Time.String()), some(x.Text), ptr(string(x.Kind)), some(string(x.Lane))})
 	}
 	for _, f := range m.Files {
 		w.Files = append(w.Files, &File{some(string(f.ID)), some(f.Name), some(f.Type), some(f.Size), some(f.SHA256), nil})

@@ -13,6 +13,7 @@ type (
 		Zone         *string        `json:"zone,omitzero"`
 		AskerZone    *string        `json:"asker_zone,omitzero"`
 		AskedBy      *AskedBy       `json:"asked_by,omitzero"`
+		Trust        *Trust         `json:"trust,omitzero"`
 		Identity     *Identity      `json:"identity"`
 		Channel      *Channel       `json:"channel"`
 		Anchor       *string        `json:"anchor"`
@@ -23,6 +24,13 @@ type (
 		Attach       []string       `json:"attach,omitempty"`
 		Stored       []*Stored      `json:"stored,omitempty"`
 		Coverage     []*Coverage    `json:"coverage,omitempty"`
+	}
+	// Trust has lanes: full, inert or out.
+	Trust struct {
+		External   *string `json:"external,omitzero"`
+		Guest      *string `json:"guest,omitzero"`
+		Bots       *string `json:"bots,omitzero"`
+		NotAllowed *string `json:"not_allowed,omitzero"`
 	}
 	Budget struct {
 		Tokens  *int `json:"tokens,omitzero"`
@@ -51,6 +59,8 @@ type (
 		Kind     *string `json:"kind,omitzero"`
 		Standing *string `json:"standing,omitzero"` // external or guest
 		Team     *string `json:"team,omitzero"`     // the organisation of who is external
+
+		NotAllowed *bool `json:"not_allowed,omitzero"` // the list of who is answered does not name them
 	}
 	Message struct {
 		ID        *string     `json:"id"`
@@ -76,6 +86,7 @@ type (
 		Time     *string `json:"time,omitzero"`
 		Text     *string `json:"text,omitzero"`
 		Kind     *string `json:"kind"`
+		Trust    *string `json:"trust,omitzero"` // the lane of the quoted author's words
 	}
 	Recalled struct {
 		ID    *string            `json:"id"`

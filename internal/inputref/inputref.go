@@ -49,6 +49,8 @@ type reference struct {
 	// Mentioned are hashes of those who were mentioned and had a name. It is read again from
 	// the store, as those of authors are.
 	Mentioned []string `json:"mentioned,omitempty"`
+	// Lanes are those of what each message quoted, where any was told.
+	Lanes map[earshot.MessageID][]earshot.Lane `json:"lanes,omitempty"`
 	// Bare says that the input told nothing of earlier turns.
 	Bare bool `json:"bare,omitempty"`
 	// Attached are the files that the model had been given; nil in inputs that are
@@ -74,15 +76,22 @@ func Encode(in assemble.Input, turns int) ([]byte, error) {
 	messages := make([]earshot.Message, len(in.Messages))
 	var quoted map[earshot.MessageID]quoteHashes
 	var reacted map[earshot.MessageID][]string
+	var lanes map[earshot.MessageID][]earshot.Lane
 	profiles := false
 	for i, m := range in.Messages {
 		profiles = profiles || m.Author.AsOf != 0
-		messages[i] = earshot.Message{ID: m.ID, Time: m.Time, Edited: m.Edited, Deleted: m.Deleted, Seq: m.Seq, Replies: m.Replies, Reactions: m.Reactions, Files: attachedFiles(m.Files, in.Attach)}
+		messages[i] = earshot.Message{ID: m.ID, Time: m.Time, Edited: m.Edited, Deleted: m.Deleted, Seq: m.Seq, Author: earshot.Author{NotAllowed: m.Author.NotAllowed}, Replies: m.Replies, Reactions: m.Reactions, Files: attachedFiles(m.Files, in.Attach)}
 		if len(m.Shared) > 0 {
 			if quoted == nil {
 				quoted = map[earshot.MessageID]quoteHashes{}
 			}
 			quoted[m.ID] = quotesOf(m.Shared)
+			if list := lanesOf(m.Shared); list != nil {
+				if lanes == nil {
+					lanes = map[earshot.MessageID][]earshot.Lane{}
+				}
+				lanes[m.ID] = list
+			}
 		}
 		if m.Reactors != nil {
 			if reacted == nil {
@@ -108,7 +117,7 @@ func Encode(in assemble.Input, turns int) ([]byte, error) {
 	for i, a := range c.Attached {
 		given[i] = attachedRef(a)
 	}
-	return json.Marshal(reference{raw, turns, in.Policy.WithDefaults().Frame, quoted, reacted, mentioned, bare, &given, profiles, in.FileTokens})
+	return json.Marshal(reference{raw, turns, in.Policy.WithDefaults().Frame, quoted, reacted, mentioned, lanes, bare, &given, profiles, in.FileTokens})
 }
 
 // Load returns the input of a turn, read from the store again: [assemble.Turn]
@@ -132,6 +141,11 @@ func Load(ctx context.Context, st Store, q earshot.QueuedTurn) (assemble.Input, 
 	}
 	if in.Messages, err = readRevisions(ctx, st, q.Conversation.Scope, in.Messages, ref.Quoted); err != nil {
 		return assemble.Input{}, fmt.Errorf("input of turn %d: %w", q.ID, err)
+	}
+	for i := range in.Messages {
+		for k, lane := range ref.Lanes[in.Messages[i].ID] {
+			in.Messages[i].Shared[k].Lane = lane
+		}
 	}
 	if len(ref.Reacted) > 0 {
 		if err := gather.WithReactors(ctx, st, q.Conversation.Scope, in.Messages); err != nil {
@@ -236,13 +250,25 @@ func quotesOf(list []earshot.SharedContent) quoteHashes {
 	return quoteHashes{len(list), hex.EncodeToString(h.Sum(nil))}
 }
 
+// lanesOf returns the lanes of quotes, nil where none is told.
+func lanesOf(list []earshot.SharedContent) []earshot.Lane {
+	if !slices.ContainsFunc(list, func(s earshot.SharedContent) bool { return s.Lane != "" }) {
+		return nil
+	}
+	out := make([]earshot.Lane, len(list))
+	for i, s := range list {
+		out[i] = s.Lane
+	}
+	return out
+}
+
 // withQuotes returns m with only what it quoted then: the first then.N of what it
 // quotes now, which must be unchanged.
 func withQuotes(m earshot.Message, then quoteHashes) (earshot.Message, error) {
 	if len(m.Shared) < then.N || then.N > 0 && quotesOf(m.Shared[:then.N]) != then {
 		return m, fmt.Errorf("message %s quotes something else now: %w", m.ID, ErrChanged)
 	}
-	m.Shared = m.Shared[:then.N:then.N]
+	m.Shared = slices.Clone(m.Shared[:then.N])
 	return m, nil
 }
 
@@ -275,6 +301,7 @@ func readRevisions(ctx context.Context, st Store, s earshot.Scope, were []earsho
 			return nil, err
 		}
 		m.Seq, m.Replies, m.Reactions = was.Seq, was.Replies, was.Reactions
+		m.Author.NotAllowed = was.Author.NotAllowed
 		m.Files = withSums(m.Files, was.Files)
 		out[i] = m
 	}

@@ -58,6 +58,7 @@ func (r *reader) author(x *scanner, _ entry) {
 		"zone":      func() { a.Zone = x.wordWith("a zone", "/") },
 		"standing":  func() { a.Standing = earshot.Standing(x.readWord("a standing")) },
 		"team":      func() { a.Team = x.readWord("a name") },
+		"allowed":   func() { a.NotAllowed = x.readWord("no") == "no" },
 	})
 	r.authors[handle] = a
 }
@@ -150,6 +151,9 @@ func (f *formatter) authors(in *assemble.Input, self string) {
 		}
 		if a.Team != "" {
 			f.b.WriteString(" team=" + quoteWord(a.Team))
+		}
+		if a.NotAllowed {
+			f.b.WriteString(" allowed=no")
 		}
 		f.b.WriteByte('\n')
 	}

@@ -41,6 +41,7 @@ func formatGiven(b *strings.Builder, c Case) {
 		f.time(" time=", by.Time)
 		b.WriteByte('\n')
 	}
+	f.trust(in.Trust)
 	f.text("instructions", in.Instructions)
 	self := f.identity(in.Identity)
 	f.channel(in.Channel)

@@ -143,6 +143,7 @@ func (r *reader) readShared(x *scanner, kind earshot.SharedKind, more []string) 
 		"id":     func() { s.ID = earshot.AuthorID(x.readWord("an id")) },
 		"place":  func() { s.Place = x.wordWith("a place", placeSigns) },
 		"time":   func() { s.Time = x.time(r.date) },
+		"trust":  func() { s.Lane = earshot.Lane(x.readWord("a lane")) },
 	})
 	s.Text = x.maybeText(more)
 	return s
@@ -233,6 +234,9 @@ func (f *formatter) writeShared(s earshot.SharedContent) {
 		f.b.WriteString(" place=" + wordWith(s.Place, placeSigns))
 	}
 	f.time(" time=", s.Time)
+	if s.Lane != "" {
+		f.b.WriteString(" trust=" + quoteWord(string(s.Lane)))
+	}
 	writeExtra(f.b, s.Text)
 }
 

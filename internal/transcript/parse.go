@@ -114,6 +114,7 @@ func init() {
 			r.in.AskedBy = assemble.EmojiAsker{Emoji: by.Emoji, ID: by.ID, Name: by.Name, Time: at}
 		}},
 		"mentioned":   {line: (*reader).readMentioned, many: true},
+		"trust":       {line: (*reader).trust},
 		"identity":    {line: (*reader).identity},
 		"channel":     {line: (*reader).channel},
 		"topic":       {line: func(r *reader, x *scanner, e entry) { r.in.Channel.Topic = x.text(e.more) }, text: true},

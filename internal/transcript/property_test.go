@@ -167,6 +167,7 @@ func input() *rapid.Generator[assemble.Input] {
 			},
 			Anchor:     id[earshot.MessageID]().Draw(t, "anchor"),
 			Zone:       zone().Draw(t, "zone"),
+			Trust:      rapid.SampledFrom([]earshot.Trust{{}, {External: earshot.LaneOut, Bots: earshot.LaneFull}, {Guest: earshot.LaneInert, NotAllowed: "a b"}}).Draw(t, "trust"),
 			AskerZone:  zone().Draw(t, "asker's zone"),
 			AskedBy:    rapid.SampledFrom([]assemble.EmojiAsker{{}, {Emoji: "eyes", ID: "U1", Name: "An \"n]\n"}, {Emoji: "a b", ID: "U 2", Time: 1772443620_000001}}).Draw(t, "asked by"),
 			FileTokens: rapid.MapOfN(id[earshot.ArtifactID](), rapid.Int(), 0, 3).Draw(t, "file tokens"),

@@ -315,7 +315,7 @@ func policyNames() []string {
 // nothing of a chat: kinds, roles, states, forms, tools, and the parts of a search's
 // score.
 var vocabulary = strings.Fields(`human bot agent author system forward link app channel dm group known missing stale
-	user assistant tool external guest text json brackets preamble tags plain log off auto
+	user assistant tool external guest full inert out text json brackets preamble tags plain log off auto
 	channel_context channel_messages conversation_search
 	words near time number recency phrase exact activity talk meaning id`)
 

@@ -49,6 +49,30 @@ func (r *reader) budget(x *scanner, _ entry) {
 	})
 }
 
+// trust reads "external=inert guest=out".
+func (r *reader) trust(x *scanner, _ entry) {
+	t := &r.in.Trust
+	lane := func(to *earshot.Lane) func() { return func() { *to = earshot.Lane(x.readWord("a lane")) } }
+	x.fields(map[string]func(){"external": lane(&t.External), "guest": lane(&t.Guest), "bots": lane(&t.Bots), "not_allowed": lane(&t.NotAllowed)})
+}
+
+// trust writes whose words are in which lane, and nothing for the zero rule.
+func (f *formatter) trust(t earshot.Trust) {
+	if t == (earshot.Trust{}) {
+		return
+	}
+	f.b.WriteString("trust")
+	for _, l := range []struct {
+		who  string
+		lane earshot.Lane
+	}{{"external", t.External}, {"guest", t.Guest}, {"bots", t.Bots}, {"not_allowed", t.NotAllowed}} {
+		if l.lane != "" {
+			f.b.WriteString(" " + l.who + "=" + quoteWord(string(l.lane)))
+		}
+	}
+	f.b.WriteByte('\n')
+}
+
 // identity reads "earshot id=U0BOT name=Earshot aliases=B0BOT".
 func (r *reader) identity(x *scanner, _ entry) {
 	x.spaces()
