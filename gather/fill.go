@@ -77,7 +77,8 @@ func (s *backwardScan) take(m earshot.Message) bool {
 		return false
 	}
 	s.read++
-	counts := !isBlank(m) && m.ID != s.anchor.ID && (s.counts == nil || s.counts(m))
+	out := s.lanes().isOut(m)
+	counts := !out && !isBlank(m) && m.ID != s.anchor.ID && (s.counts == nil || s.counts(m))
 	if counts {
 		if s.readQuota.messages > 0 && s.counted > s.readQuota.messages || s.tokens > 0 && s.cost > s.tokens {
 			return false
@@ -85,7 +86,7 @@ func (s *backwardScan) take(m earshot.Message) bool {
 		s.counted++
 		s.cost += s.minCost(m)
 	}
-	if counts || s.keepOthers {
+	if counts || s.keepOthers || out {
 		s.keep(m)
 	}
 	return true

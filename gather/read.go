@@ -109,6 +109,9 @@ func (r *reader) read(ctx context.Context, zone string) error {
 	if err := r.sharers(ctx); err != nil {
 		return err
 	}
+	if err := r.shownAndOut(ctx); err != nil {
+		return err
+	}
 	// Windows first: what they read of the channel includes the newest messages
 	// of the thread, which then need not be read again.
 	for _, s := range sections {

@@ -39,6 +39,18 @@ func (r *reader) recall(ctx context.Context, zone string) error {
 	if !ok {
 		return nil
 	}
+	if r.req.Trust.Has(earshot.LaneOut) {
+		q.Limit = 2 * maxHits // some of them are none
+		if above := q.Exclude[1:]; len(above) > 0 {
+			may, err := r.trusted(ctx, above)
+			if err != nil {
+				return err
+			}
+			if !may[above[0]] {
+				q.Context = ""
+			}
+		}
+	}
 	hits, err := r.req.Finder.Search(ctx, r.scope, q)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -49,7 +61,10 @@ func (r *reader) recall(ctx context.Context, zone string) error {
 		}
 		return nil
 	}
-	hits = hits[:min(len(hits), q.Limit)]
+	if hits, err = r.withoutOut(ctx, hits); err != nil {
+		return err
+	}
+	hits = hits[:min(len(hits), maxHits)]
 	r.foundFrom = len(r.messages)
 	found := make([]assemble.RecalledMessage, len(hits))
 	for i, h := range hits {
@@ -65,6 +80,19 @@ func (r *reader) recall(ctx context.Context, zone string) error {
 		}
 	}
 	return nil
+}
+
+// withoutOut returns hits without those of which a prompt shows no word.
+func (r *reader) withoutOut(ctx context.Context, hits []search.Hit) ([]search.Hit, error) {
+	if !r.req.Trust.Has(earshot.LaneOut) || len(hits) == 0 {
+		return hits, nil
+	}
+	var ids []earshot.MessageID
+	for _, h := range hits {
+		ids = append(ids, h.ID)
+	}
+	may, err := r.trusted(ctx, ids)
+	return slices.DeleteFunc(slices.Clone(hits), func(h search.Hit) bool { return !may[h.ID] }), err
 }
 
 // query returns what to search for; false where the question has no words to

@@ -49,6 +49,12 @@ type Request struct {
 	// where the store knows it, else DefaultZone.
 	AskerZone string
 
+	// Trust says whose words are shown, and how: see [assemble.Input].Trust. AllowList
+	// tells whom the list of who is answered does not name, and is asked where the rule
+	// has a lane for them; nil names everybody.
+	Trust     earshot.Trust
+	AllowList earshot.AllowList
+
 	// Conversation names the stored state to read; the zero ID means none. The
 	// store must then be [Conversations]. A conversation that is not stored
 	// begins here. State, where it is not nil, is used in place of stored state.
@@ -136,6 +142,12 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 	if err := named(ctx, st, r.scope, r.messages, req.Profiles); err != nil {
 		return assemble.Input{}, err
 	}
+	if err := r.lanes().mark(ctx, r.messages); err != nil {
+		return assemble.Input{}, err
+	}
+	if err := r.lanes().markQuotes(ctx, r.messages); err != nil {
+		return assemble.Input{}, err
+	}
 	slices.SortFunc(r.messages, func(x, y earshot.Message) int { return x.Position().Compare(y.Position()) })
 	if len(req.Sums) > 0 {
 		r.addHashes()
@@ -143,7 +155,7 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 	in := assemble.Input{
 		Policy: req.Policy, Budget: req.Budget, Counter: req.Counter, Instructions: req.Instructions,
 		Identity: req.Identity, Channel: req.Channel, Anchor: req.Anchor, Messages: r.messages,
-		Conversation: r.state, Attach: req.Attach, Stored: r.stored, Coverage: r.coverage, Zone: zone, AskerZone: askers, AskedBy: req.AskedBy,
+		Conversation: r.state, Attach: req.Attach, Stored: r.stored, Coverage: r.coverage, Zone: zone, AskerZone: askers, AskedBy: req.AskedBy, Trust: req.Trust,
 		FileTokens: req.FileTokens, Recalled: r.recalled,
 	}
 	in.Mentioned, err = Mentioned(ctx, st, in, req.Profiles)
