@@ -18,6 +18,7 @@ type (
 		Results        []result `json:"results"` // the best first
 		Omitted        int      `json:"omitted,omitzero"`
 		UnknownAuthors []string `json:"unknown_authors,omitzero"` // nobody here goes by these names
+		Withheld       int      `json:"withheld,omitzero"`        // messages that were found and that the operator withholds
 		Coverage       searched `json:"coverage"`
 	}
 	result struct {
@@ -37,14 +38,15 @@ type (
 // A searchCall is one search with what was read for it.
 type searchCall struct {
 	search.Query
-	since   earshot.Time
-	authors []string
-	unknown []string // those of authors that nobody here goes by
-	hits    []search.Hit
-	known   []earshot.Coverage
-	threads map[earshot.MessageID]*thread
-	unread  []earshot.MessageID // threads that the store lacks replies of: those of hits first, then the newest
-	found   int                 // how many of unread are threads of hits
+	since    earshot.Time
+	authors  []string
+	unknown  []string // those of authors that nobody here goes by
+	hits     []search.Hit
+	withheld int // hits that the operator withholds
+	known    []earshot.Coverage
+	threads  map[earshot.MessageID]*thread
+	unread   []earshot.MessageID // threads that the store lacks replies of: those of hits first, then the newest
+	found    int                 // how many of unread are threads of hits
 
 	unchecked earshot.Time // threads that began before it were not looked at; 0 means all were
 }
@@ -135,7 +137,7 @@ func (s *Set) find(ctx context.Context, q *searchCall) error {
 
 // search searches what the store has.
 func (s *Set) search(ctx context.Context, q *searchCall) (err error) {
-	q.hits = nil
+	q.hits, q.withheld = nil, 0
 	if len(q.authors) > 0 {
 		if q.Authors, q.unknown, err = s.authors(ctx, q.authors); err != nil {
 			return err
@@ -146,11 +148,28 @@ func (s *Set) search(ctx context.Context, q *searchCall) (err error) {
 			q.Names = append(q.Names, withoutMark(n))
 		}
 	}
-	hits, err := s.index.search.Search(ctx, s.scope, q.Query)
+	asked := q.Query
+	if s.o.Lanes != nil {
+		asked.Limit *= withheldLimit
+	}
+	hits, err := s.index.search.Search(ctx, s.scope, asked)
 	if err != nil {
 		return err
 	}
-	for _, h := range hits {
+	found := make([]earshot.Message, len(hits))
+	for i, h := range hits {
+		found[i] = h.Message
+	}
+	if err := s.learnLanes(ctx, found); err != nil {
+		return err
+	}
+	for i, h := range hits {
+		if h.Message = found[i]; s.exists(h.Message) && s.withheld(h.Message) {
+			q.withheld++
+		}
+		if len(q.hits) == q.Limit {
+			break
+		}
 		// The index may be ahead of an edit of its time, and has until at its end.
 		if s.visible(h.Message) && (q.Before == s.at || h.Message.Time < q.Before.Time) {
 			q.hits = append(q.hits, h)
@@ -158,6 +177,10 @@ func (s *Set) search(ctx context.Context, q *searchCall) (err error) {
 	}
 	return nil
 }
+
+// withheldLimit is how many times as many hits as were asked for are looked at where some
+// of them may be withheld, so that they keep no others away.
+const withheldLimit = 3
 
 // Bounds of what a search looks through for threads with missing replies.
 const (
@@ -245,7 +268,7 @@ func (q *searchCall) toFetch() []earshot.MessageID {
 
 // results returns the answer: what was found, and what could not be searched.
 func (s *Set) results(ctx context.Context, q *searchCall, late bool) (Answer, error) {
-	out := contextAnswer{Results: []result{}, UnknownAuthors: q.unknown}
+	out := contextAnswer{Results: []result{}, UnknownAuthors: q.unknown, Withheld: q.withheld}
 	var err error
 	if out.Coverage, err = s.scanned(ctx, q.since, q.Before); err != nil {
 		return Answer{}, err
@@ -313,7 +336,8 @@ func (s *Set) entries(ctx context.Context, list []earshot.Message, threads map[e
 		if t := threads[root]; t.root != nil {
 			participants[root] = append(participants[root], *t.root)
 		}
-		participants[root] = append(participants[root], replies...)
+		shown, _ := s.withhold(replies)
+		participants[root] = append(participants[root], shown...)
 	}
 	var others []earshot.Message
 	place := map[earshot.MessageID]int{} // where a thread's participants begin in others

@@ -34,6 +34,7 @@ type quotedJSON struct {
 	TS          string             `json:"ts,omitzero"`
 	Text        string             `json:"text"`
 	IsTruncated bool               `json:"is_truncated,omitzero"`
+	Trust       earshot.Lane       `json:"trust,omitzero"` // inert, where the quoted author's words are
 
 	whole string
 }
@@ -101,6 +102,9 @@ func (s *Set) describe(list, others []earshot.Message) ([]messageJSON, []string)
 			Author: assemble.AuthorRef{UserID: cleanLine(string(m.Author.ID), maxLine), DisplayName: written[i].Name, IsBot: m.Author.Kind == earshot.Bot,
 				Standing: string(written[i].Standing), Team: written[i].Team},
 		}
+		if lane := s.laneOf(m.Author); lane != "" { // what is shown and out is a question that was answered
+			out[i].Author.Trust = string(earshot.LaneInert)
+		}
 		if m.ReplyTo != m.ID {
 			out[i].ReplyTo = cleanLine(string(m.ReplyTo), maxIDLength)
 		}
@@ -114,6 +118,9 @@ func (s *Set) describe(list, others []earshot.Message) ([]messageJSON, []string)
 		}
 		for _, q := range m.Shared[:min(len(m.Shared), maxQuoted)] {
 			x := quotedJSON{Kind: earshot.SharedKind(cleanLine(string(q.Kind), maxName)), Place: cleanLine(q.Place, maxLine), TS: s.ts(q.Time), whole: quotes[0].Text}
+			if q.Lane == earshot.LaneInert {
+				x.Trust = q.Lane
+			}
 			if q.Author != "" || q.ID != "" {
 				x.Author = quotes[0].Name
 			}

@@ -21,6 +21,7 @@ type (
 		Root          *messageJSON          `json:"root"` // null where it is not known
 		Replies       []messageJSON         `json:"replies"`
 		Truncation    assemble.TruncatedRef `json:"truncation"`
+		Withheld      int                   `json:"withheld,omitzero"` // messages that the operator withholds
 		Coverage      threadCoverage        `json:"coverage"`
 	}
 	threadCoverage struct {
@@ -32,7 +33,8 @@ type (
 	messagesAnswer struct {
 		Messages []result `json:"messages"`
 		NotFound []string `json:"not_found"`
-		Omitted  int      `json:"omitted,omitzero"` // messages that did not fit
+		Omitted  int      `json:"omitted,omitzero"`  // messages that did not fit
+		Withheld int      `json:"withheld,omitzero"` // messages that the operator withholds
 	}
 )
 
@@ -97,8 +99,12 @@ func (s *Set) thread(ctx context.Context, id string, replies int) (Answer, error
 	if err != nil {
 		return Answer{}, err
 	}
-	list = slices.DeleteFunc(list, func(m earshot.Message) bool { return m.ID == root || !s.visible(m) })
-	if t.root == nil && len(list) == 0 {
+	list = slices.DeleteFunc(list, func(m earshot.Message) bool { return m.ID == root || !s.exists(m) })
+	list, t.withheld = s.withhold(list)
+	if t.withheldRoot {
+		t.withheld++
+	}
+	if t.root == nil && len(list) == 0 && t.withheld == 0 {
 		return Answer{}, notFound // deleted while it was fetched
 	}
 	if err := s.leftOpen(ctx, t, known); err != nil {
@@ -115,14 +121,14 @@ func (s *Set) rootOf(ctx context.Context, id earshot.MessageID) (earshot.Message
 	if err != nil {
 		return "", err
 	}
-	if len(list) > 0 && s.visible(list[0]) {
+	if len(list) > 0 && s.exists(list[0]) {
 		return cmp.Or(list[0].Root(), id), nil
 	}
 	replies, err := s.store.Newest(ctx, s.scope, earshot.ThreadOf(id), s.at, 2)
 	if err != nil {
 		return "", err
 	}
-	if !slices.ContainsFunc(replies, func(m earshot.Message) bool { return m.ID != id && s.visible(m) }) {
+	if !slices.ContainsFunc(replies, func(m earshot.Message) bool { return m.ID != id && s.exists(m) }) {
 		return "", notFound
 	}
 	return id, nil
@@ -167,7 +173,7 @@ func (s *Set) threadAnswer(ctx context.Context, t *thread, list []earshot.Messag
 	out := threadAnswer{
 		SchemaVersion: assemble.SchemaVersion, ThreadID: cleanLine(string(t.id), maxIDLength), Replies: []messageJSON{},
 		Truncation: assemble.TruncatedRef{TotalReplies: max(t.total, len(list)), IncludedReplies: replies, Strategy: "most_recent"},
-		Coverage:   threadCoverage{Missing: gaps[:min(len(gaps), maxMissing)]},
+		Coverage:   threadCoverage{Missing: gaps[:min(len(gaps), maxMissing)]}, Withheld: t.withheld,
 	}
 	if len(gaps) > 0 {
 		out.Coverage.ReadableIn = s.readableIn()
@@ -202,7 +208,7 @@ func (s *Set) threadAnswer(ctx context.Context, t *thread, list []earshot.Messag
 		}
 		shows = append(shows, e.message)
 	}
-	if len(shows) == 0 {
+	if len(shows) == 0 && len(entries) > 0 {
 		return Answer{}, tooLong
 	}
 	out.Truncation.IncludedReplies = len(out.Replies)
@@ -263,7 +269,7 @@ func (s *Set) byID(ctx context.Context, ids []string) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	list = slices.DeleteFunc(list, func(m earshot.Message) bool { return !s.visible(m) })
+	list = slices.DeleteFunc(list, func(m earshot.Message) bool { return !s.exists(m) })
 	if len(list) == 0 {
 		return Answer{}, notFound
 	}
@@ -273,6 +279,7 @@ func (s *Set) byID(ctx context.Context, ids []string) (Answer, error) {
 			out.NotFound = append(out.NotFound, id)
 		}
 	}
+	list, out.Withheld = s.withhold(list)
 	known, err := s.store.Coverage(ctx, s.scope)
 	if err != nil {
 		return Answer{}, err
@@ -301,7 +308,7 @@ func (s *Set) byID(ctx context.Context, ids []string) (Answer, error) {
 		out.Messages = append(out.Messages, *e.json.(*result))
 		shows = append(shows, e.message)
 	}
-	if len(shows) == 0 {
+	if len(shows) == 0 && len(entries) > 0 {
 		return Answer{}, tooLong
 	}
 	return s.write(out, shows)

@@ -11,14 +11,17 @@ import (
 
 // A thread is what is known of a thread, up to Set.at.
 type thread struct {
-	id      earshot.MessageID
-	root    *earshot.Message   // nil where it is not stored or not visible
-	hidden  bool               // the root is stored and not visible
-	stored  int                // replies that are stored
-	total   int                // these, and those that only the platform has told of
-	last    earshot.Time       // of the newest reply, stored or told of
-	untried bool               // a fetch failed, and its outcome is not known
-	open    []earshot.Coverage // stretches that are not known and have no entry of their own
+	id     earshot.MessageID
+	root   *earshot.Message // nil where it is not stored or not visible
+	hidden bool             // the root is stored and not visible
+	// withheld is how many of its messages that were read the operator withholds.
+	withheld     int
+	withheldRoot bool
+	stored       int                // replies that are stored
+	total        int                // these, and those that only the platform has told of
+	last         earshot.Time       // of the newest reply, stored or told of
+	untried      bool               // a fetch failed, and its outcome is not known
+	open         []earshot.Coverage // stretches that are not known and have no entry of their own
 }
 
 // unread returns how many replies the store lacks.
@@ -49,6 +52,7 @@ func (s *Set) threads(ctx context.Context, known []earshot.Coverage, roots ...ea
 	for i := range list {
 		m := &list[i]
 		t := out[m.ID]
+		t.withheldRoot = s.exists(*m) && s.withheld(*m)
 		if t.hidden = !s.visible(*m); t.hidden {
 			continue
 		}

@@ -86,6 +86,11 @@ type Options struct {
 	// the model has the files that this Set gave it.
 	Given func(f earshot.File) bool
 
+	// Lanes returns the lanes of the authors of messages that are not in
+	// [earshot.LaneFull], and sets those of what the messages quote, in place. What is out
+	// is counted in an answer and not shown; what is inert is marked. nil: all are full.
+	Lanes func(ctx context.Context, list []earshot.Message) (map[earshot.AuthorID]earshot.Lane, error)
+
 	// Turns has the turns of Conversation, which conversation_search searches. With
 	// nil, or a conversation of another channel, it finds none.
 	Turns        Turns
@@ -129,6 +134,7 @@ type Set struct {
 	mu    sync.Mutex // guards what follows
 	given map[earshot.ArtifactID]bool
 	files fileScan
+	lanes map[earshot.AuthorID]earshot.Lane // of the authors of what was read
 }
 
 // An Answer is what a tool answered to one call.
@@ -158,6 +164,9 @@ func ForChannel(scope earshot.Scope, st Store, index *Index, at earshot.Position
 	}
 	if zone, err := zones.Load(s.o.Zone); err == nil {
 		s.zone = zone
+	}
+	if s.o.Lanes != nil {
+		s.store = lanedStore{st, s}
 	}
 	return s
 }
@@ -192,8 +201,12 @@ func (s *Set) Call(ctx context.Context, name, args string) (Answer, error) {
 	return a, nil
 }
 
-// visible reports whether a message may be seen.
-func (s *Set) visible(m earshot.Message) bool {
+// visible reports whether a message may be seen, and its author's words are shown.
+func (s *Set) visible(m earshot.Message) bool { return s.exists(m) && !s.withheld(m) }
+
+// exists reports whether a message may be seen, or counted where its author's words are
+// out.
+func (s *Set) exists(m earshot.Message) bool {
 	return !m.Deleted && (s.at.IsZero() || m.Position().Compare(s.at) <= 0)
 }
 
