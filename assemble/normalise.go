@@ -75,7 +75,10 @@ const (
 	reasonUntrusted
 )
 
-var reasonNames = [...]string{"", "shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late", "summarised", "news", "untrusted"}
+var reasonNames = [...]string{"", "shown", "considered", "own-recorded", "deleted", "blank", "not-addressed", "cap", "budget", "after-anchor", "other-conversation", "isolated", "system", "late", "summarised", "news", Untrusted}
+
+// Untrusted is the ledger's reason for a message whose author's words are out.
+const Untrusted = "untrusted"
 
 // normalise returns one msg for each id, in the order of Position. Of several
 // copies a tombstone wins, then the newest revision, then the greater text, then

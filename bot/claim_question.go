@@ -62,7 +62,8 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 		begun := turn.Hash != "" || slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Key[0] != kindAway })
 		q := pendingQuestion{QueuedTurn: turn, anchor: byID[turn.Anchor]}
 		q.ambient = turn.Ambient() && !b.identity.CalledIn(&q.anchor)
-		q.alone = begun || q.by() != "" || q.anchor.Isolated()
+		q.alone = begun || q.by() != "" || q.anchor.Isolated() ||
+			b.opts.Trust.Lane(q.anchor.Author) != earshot.LaneFull // only who asks is in no lane
 		why, stale := b.whyDrop(q, begun, posts)
 		if why == "" {
 			out = append(out, q)

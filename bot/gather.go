@@ -42,7 +42,7 @@ func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput,
 	g := gatheredInput{how: how, files: t.newFiles(how), request: gather.Request{
 		Channel: t.place.Channel, Anchor: t.queued.Anchor, Identity: t.identity, Policy: t.opts.Policy, Budget: how.budget,
 		Counter: how.counter, Instructions: t.opts.Instructions, Conversation: t.lease.Conversation, DefaultZone: t.opts.Zone,
-		Finder: &recallSearch{claimedTurn: &t.claimedTurn},
+		Finder: &recallSearch{claimedTurn: &t.claimedTurn}, Trust: t.opts.Trust, AllowList: t.opts.AllowList,
 	}}
 	if by, ok := t.queued.AskedBy(); ok {
 		g.request.AskedBy = assemble.EmojiAsker{Emoji: by.Emoji, ID: by.ID, Time: t.queued.Opened}

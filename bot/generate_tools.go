@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot/internal/attach"
 	"github.com/earshot-ai/earshot/bot/internal/slots"
 	"github.com/earshot-ai/earshot/bot/internal/toolresult"
+	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tools"
 )
@@ -31,6 +33,10 @@ func (x *modelExchange) newTools() *tools.Set {
 		Zone: cmp.Or(p.input.AskerZone, p.input.Zone), MaxBytes: x.limits.Result, Turns: x.store, Conversation: x.lease.Conversation,
 		Given: func(f earshot.File) bool { return p.files.Has(f.ID, f.SHA256) },
 	}
+	if !x.opts.Trust.IsFull() {
+		o.Lanes = gather.Lanes{Store: x.store, Scope: x.scope(), Trust: x.opts.Trust, AllowList: x.opts.AllowList, Identity: x.identity, Asker: x.place.Asker().ID}.Of
+		o.Known = p.trusted()
+	}
 	if f, ok := x.platform.(tools.Fetcher); ok {
 		o.Fetcher = waitingFetcher{f, x.slot}
 	}
@@ -38,6 +44,15 @@ func (x *modelExchange) newTools() *tools.Set {
 		o.Media = p.files.Open
 	}
 	return tools.ForChannel(x.scope(), x.store, x.index, x.place.Anchor.Position(), o)
+}
+
+// trusted returns the messages of the input but those of which the prompt has no word.
+func (p *prompt) trusted() []earshot.Message {
+	withheld := map[earshot.MessageID]bool{}
+	for _, row := range p.result.Ledger {
+		withheld[row.ID] = row.Reason == assemble.Untrusted
+	}
+	return slices.DeleteFunc(slices.Clone(p.input.Messages), func(m earshot.Message) bool { return withheld[m.ID] })
 }
 
 // runTools runs the calls of the last response that have no result yet, and journals the

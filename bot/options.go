@@ -52,6 +52,10 @@ type Options struct {
 	Ambient Ambient
 	// MayMention says whom a reply may mention. Default: [MentionAsker].
 	MayMention MayMention
+	// Trust says whose words the model is shown, and how; AllowList tells whom the list of
+	// who is answered does not name, and is asked where Trust has a lane for them.
+	Trust     earshot.Trust
+	AllowList earshot.AllowList
 	// Channels are the channels with settings of their own.
 	Channels map[earshot.ChannelID]ChannelOptions
 	// Zone is the IANA name of the time zone in which times are shown to somebody

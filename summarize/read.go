@@ -23,6 +23,7 @@ const (
 type piece struct {
 	messages []earshot.Message         // in the order of Position
 	written  []assemble.WrittenMessage // the same, as a model reads them
+	asked    []earshot.Answer          // its turns
 	turns    int                       // how many of the conversation's turns the summary then covers
 }
 
@@ -46,7 +47,15 @@ func (s *Summarizer) read(ctx context.Context, c earshot.SummaryClaim) (piece, e
 	if err != nil {
 		return piece{}, err
 	}
-	written, err := assemble.Transcribe(assemble.Input{Messages: all, Identity: s.o.Identity, Zone: s.o.Zone, Counter: s.o.Counter()}, messageTokens)
+	asked := assemble.ConversationState{}
+	for _, t := range turns {
+		asked.Turns = append(asked.Turns, t.Answer)
+	}
+	lanes := gather.Lanes{Store: s.o.Store, Scope: c.Conversation.Scope, Trust: s.o.Trust, AllowList: s.o.AllowList, Identity: s.o.Identity}
+	if _, err := lanes.Of(ctx, all); err != nil {
+		return piece{}, fmt.Errorf("look up whose words are told: %w", err)
+	}
+	written, err := assemble.Transcribe(assemble.Input{Messages: all, Identity: s.o.Identity, Zone: s.o.Zone, Counter: s.o.Counter(), Trust: s.o.Trust, Conversation: asked}, messageTokens)
 	if err != nil {
 		return piece{}, fmt.Errorf("write what was said: %w", err)
 	}
@@ -54,7 +63,9 @@ func (s *Summarizer) read(ctx context.Context, c earshot.SummaryClaim) (piece, e
 	for _, m := range all {
 		known[m.ID] = m
 	}
-	return s.fit(known, written, ends, c.Before.Turns), nil
+	p := s.fit(known, written, ends, c.Before.Turns)
+	p.asked = asked.Turns
+	return p, nil
 }
 
 // fit returns the beginning of what was written that ends with a turn and fits. A

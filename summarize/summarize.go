@@ -23,6 +23,7 @@ type Store interface {
 	ByID(ctx context.Context, s earshot.Scope, ids ...earshot.MessageID) ([]earshot.Message, error)
 	Newest(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error)
 	Range(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, from, to earshot.Position) iter.Seq2[earshot.Message, error]
+	Authors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids ...earshot.AuthorID) ([]earshot.Author, error)
 }
 
 // The defaults of Options.
@@ -42,6 +43,11 @@ type Options struct {
 	Turns  int    // a conversation is summarised past so many turns; default 40, long turns count as several
 	Tokens int    // the most tokens of a summary; default 1,200
 	Zone   string // IANA name of the zone of the times in a summary; "" is UTC
+	// Trust says whose words a summary may be of: what is out is in none but where the
+	// agent was asked it; what is inert is told with its mark. AllowList is as in package
+	// gather.
+	Trust     earshot.Trust
+	AllowList earshot.AllowList
 
 	// Ended returns a channel that is closed when the next turn ends in this
 	// process; nil: Run looks every Poll only.
@@ -201,7 +207,7 @@ func (s *Summarizer) summarise(ctx context.Context, c earshot.SummaryClaim, r *R
 		sum.Text, sum.By = nothing, earshot.ByDigest
 	case s.o.Model == nil:
 		if sum, err = digest.Make(digest.Input{
-			Messages: p.messages, Identity: s.o.Identity, Zone: s.o.Zone, Before: c.Before, Counter: s.o.Counter(), Tokens: s.o.Tokens,
+			Messages: p.messages, Identity: s.o.Identity, Zone: s.o.Zone, Trust: s.o.Trust, Asked: p.asked, Before: c.Before, Counter: s.o.Counter(), Tokens: s.o.Tokens,
 		}); err != nil {
 			return fmt.Errorf("make a digest: %w", err)
 		}

@@ -27,9 +27,12 @@ type Options struct {
 	Counter assemble.Counter // where a request names none; default: o200k
 	// Count is asked for the counter of each context, in place of Counter; nil is fine.
 	Count        func() assemble.Counter
-	Instructions string       // where a request has none
-	Zone         string       // as in [gather.Request.DefaultZone]
-	Log          *slog.Logger // nil discards
+	Instructions string // where a request has none
+	Zone         string // as in [gather.Request.DefaultZone]
+	// Trust and AllowList are as in [gather.Request].
+	Trust     earshot.Trust
+	AllowList earshot.AllowList
+	Log       *slog.Logger // nil discards
 
 	// AllowChannel reports whether one channel may be asked for once more, and when
 	// it may if not; see [Maker.Hold]. nil allows everything. An *[access.Gate] has one.
@@ -57,6 +60,15 @@ func New(st earshot.Store, searcher *search.Searcher, o Options) *Maker {
 
 // Zone is the zone of contexts whose requests have none.
 func (m *Maker) Zone() string { return m.options.Zone }
+
+// Lanes returns the lanes of a channel's messages for an agent, and for nobody who asks;
+// nil where all are full.
+func (m *Maker) Lanes(at earshot.Scope, agent earshot.Identity) func(context.Context, []earshot.Message) (map[earshot.AuthorID]earshot.Lane, error) {
+	if m.options.Trust.IsFull() {
+		return nil
+	}
+	return gather.Lanes{Store: m.store, Scope: at, Trust: m.options.Trust, AllowList: m.options.AllowList, Identity: agent}.Of
+}
 
 // Policy is the policy of requests that have none.
 func (m *Maker) Policy() assemble.Policy {
@@ -119,6 +131,7 @@ func (m *Maker) request(r Request) (gather.Request, error) {
 		Channel: r.Channel, Anchor: r.Anchor, Identity: r.Agent, Conversation: r.Conversation,
 		Policy: m.options.Policy, Budget: m.options.Budget, Counter: m.options.Count(), Instructions: m.options.Instructions,
 		Elsewhere: r.Elsewhere, Zone: r.Zone, AskerZone: r.AskerZone, DefaultZone: m.options.Zone, Attach: r.Attach, Text: r.Text, Finder: m.Finder(), Profiles: true,
+		Trust: m.options.Trust, AllowList: m.options.AllowList,
 	}
 	if r.Policy != nil {
 		req.Policy = *r.Policy

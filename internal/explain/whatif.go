@@ -152,7 +152,19 @@ func (r *Reader) gatherAgain(ctx context.Context, was *Explanation, policy assem
 		Channel: in.Channel, Anchor: in.Anchor, Identity: in.Identity, Policy: policy, Budget: budget,
 		Counter: in.Counter, Instructions: in.Instructions, Attach: in.Attach, State: &state,
 		Zone: cmp.Or(in.Zone, "UTC"), AskerZone: cmp.Or(in.AskerZone, in.Zone, "UTC"), AskedBy: in.AskedBy, FileTokens: in.FileTokens, Sums: sums, Finder: r.finderAgain(was), Profiles: profiles,
+		Trust: in.Trust, AllowList: listOf(in),
 	})
+}
+
+// listOf is the list of who is answered as an input knows it.
+func listOf(in assemble.Input) earshot.AllowList {
+	not := map[earshot.AuthorID]bool{}
+	for _, m := range in.Messages {
+		not[m.Author.ID] = not[m.Author.ID] || m.Author.NotAllowed
+	}
+	return func(context.Context, earshot.Scope, []earshot.AuthorID) (map[earshot.AuthorID]bool, error) {
+		return not, nil
+	}
 }
 
 // compare sets the rows that differ. What only tools returned is in no prompt that

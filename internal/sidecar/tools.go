@@ -73,6 +73,7 @@ func (s *Service) tools(ctx context.Context, p access.Principal, scope earshot.S
 			err = nil // the tools work for nobody in particular too
 		}
 	}
+	o.Lanes = s.maker.Lanes(scope, o.Identity)
 	if err != nil || o.Conversation.Agent == "" {
 		return tools.ForChannel(scope, namedIn(s.store), s.index, at, o), err
 	}

@@ -35,6 +35,8 @@ type Input struct {
 	Messages []earshot.Message // in any order; deleted, blank and isolated ones are left out
 	Identity earshot.Identity  // the agent, whose own lines count less
 	Zone     string            // IANA name of the zone of all times; "" is UTC
+	Trust    earshot.Trust     // whose words are left out, or told with the mark of inert ones
+	Asked    []earshot.Answer  // turns of the agent: what it was asked is not left out
 	Bots     string            // the word behind another bot's name, bot or agent; "" is bot
 	Before   earshot.Summary   // the summary that this one continues; zero when there is none
 	Counter  assemble.Counter
@@ -51,7 +53,8 @@ func Make(in Input) (earshot.Summary, error) {
 	in.Tokens = max(in.Tokens, minTokens)
 	said := slices.Clone(in.Messages)
 	said = slices.DeleteFunc(said, func(m earshot.Message) bool { return m.Isolated() })
-	written, err := assemble.Transcribe(assemble.Input{Messages: said, Identity: in.Identity, Zone: in.Zone, Counter: in.Counter, Policy: assemble.Policy{Bots: in.Bots}}, 0)
+	written, err := assemble.Transcribe(assemble.Input{Messages: said, Identity: in.Identity, Zone: in.Zone, Counter: in.Counter, Policy: assemble.Policy{Bots: in.Bots},
+		Trust: in.Trust, Conversation: assemble.ConversationState{Turns: in.Asked}}, 0)
 	if err != nil {
 		return earshot.Summary{}, err
 	}
