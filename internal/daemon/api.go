@@ -44,7 +44,7 @@ func (s sharedParts) openServices() (services, error) {
 	maker := contexts.New(s.store, s.search, contexts.Options{
 		AllowChannel: gate.AllowChannel,
 		Policy:       limitForSlack(c, o.Policy), Budget: c.Budget.Assemble(), Count: s.responder.counter, Instructions: c.Agent.Instructions,
-		Zone: c.Context.Zone, Log: o.Log,
+		Zone: c.Context.Zone, Trust: c.Context.Trust.Rule(), AllowList: s.lists.ask, Log: o.Log,
 	})
 	return services{
 		sidecar: sidecar.New(s.store, s.search, gate, sidecar.Options{

@@ -90,6 +90,7 @@ type sharedParts struct {
 	responder responder
 	ended     *broadcast // of turns
 	caches    *caches
+	lists     *allowList
 	services
 }
 
@@ -180,7 +181,7 @@ func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch
 	}
 	s := sharedParts{
 		traces: newTracer(o, collector), collector: collector, options: o, store: st, disk: watch, search: found, owner: me.Owner, began: o.Outside.clock(), meters: meters,
-		responder: answers, ended: newBroadcast(), caches: &caches{},
+		responder: answers, ended: newBroadcast(), caches: &caches{}, lists: &allowList{},
 	}
 	if s.services, err = s.openServices(); err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ func openDiscord(ctx context.Context, s sharedParts) (platform, error) {
 	if err != nil {
 		return platform{}, err
 	}
+	s.lists.set(adapter.NotAllowed)
 	service.adapter = adapter
 	service.platformLink = &platformLink{
 		sharedParts: s, platform: earshot.Discord, title: "Discord", remote: adapter, unreachable: discord.IsUnreachable,

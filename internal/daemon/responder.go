@@ -93,6 +93,7 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 			History:  time.Duration(c.Limits.HistorySeconds) * time.Second,
 			Rounds:   c.Limits.Rounds,
 		},
+		Trust: c.Context.Trust.Rule(), AllowList: s.lists.ask,
 		Links: c.Links.Hosts, MayMention: bot.MayMention(c.Answer.MayMention), Channels: channelOptions(c),
 		Search: s.search, Files: newFiles(c, p), Zone: c.Context.Zone, Placeholder: kindOf(c).placeholder(c), NoAwayNotice: !c.Answer.AwayNotice,
 		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded, Trace: s.traces.hook(), Refused: s.meters.Refusal,

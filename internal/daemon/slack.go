@@ -26,6 +26,7 @@ func openSlack(ctx context.Context, s sharedParts) (platform, error) {
 	if err != nil {
 		return platform{}, err
 	}
+	s.lists.set(adapter.NotAllowed)
 	service := &slackService{adapter: adapter, events: events}
 	service.history = newHistories(s, service.backfillOptions)
 	service.platformLink = &platformLink{

@@ -62,7 +62,7 @@ func (s sharedParts) summariesOf(who earshot.Identity) summarize.Options {
 	info, _ := Summariser(c)
 	return summarize.Options{
 		Store: s.store, Identity: who, Counter: s.responder.counter, Model: s.responder.summariser, Name: info.Name,
-		Turns: c.Summary.Turns, Zone: c.Context.Zone,
+		Turns: c.Summary.Turns, Zone: c.Context.Zone, Trust: c.Context.Trust.Rule(), AllowList: s.lists.ask,
 		Ended: s.ended.next, Owner: o.Outside.Owner, Now: o.Outside.now(), Log: o.Log,
 		Done: func(r summarize.Report) { s.meters.Summary(r.By, r.Err != nil, r.Usage) },
 	}

@@ -44,6 +44,7 @@ type Platform struct {
 	failures    recent.Map[string, int] // by delivery
 	entered     recent.Map[earshot.WorkspaceID, struct{}]
 	reacted     atomic.Int64 // when the last reaction came, in microseconds
+	refusals    recent.Map[person, knownRefusal]
 	withdrawals withdrawals
 	blind       atomic.Bool // Discord has refused MESSAGE_CONTENT
 	held        atomic.Pointer[[]*gateway.Shard]
@@ -67,6 +68,7 @@ func New(o Options) (*Platform, error) {
 	}
 	p := &Platform{o: o, client: newClient(o), replies: newReplies()}
 	p.entered.Most, p.unreadSpans.Most, p.failures.Most = maxGuilds, maxPlaces, maxFailing
+	p.refusals.Most = maxPeople
 	p.directory = newDirectory(p)
 	return p, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/disgoorg/disgo/rest"
 
@@ -72,4 +73,57 @@ func (p *Platform) Refused(ctx context.Context, c earshot.Channel, author earsho
 	}
 	m, _ := discordmsg.ReadMember(raw) // what is no member has no roles
 	return p.notAllowed(author, m.Roles), nil
+}
+
+// How NotAllowed looks people up: what it has found out is current for a while, and of
+// those of whom it knows nothing so many are asked for, for so long.
+const (
+	rolesTTL  = 10 * time.Minute
+	rolesTime = 2 * time.Second
+	rolesMost = 20
+)
+
+// A knownRefusal is whether somebody is answered in a guild, and until when that is
+// current.
+type knownRefusal struct {
+	refused bool
+	until   time.Time
+}
+
+// NotAllowed is an [earshot.AllowList]: the people whom the list of who is answered does
+// not name. Without a list it names everybody. Roles are told with what somebody says;
+// of others Discord is asked, and who cannot be looked up in time is not named.
+func (p *Platform) NotAllowed(ctx context.Context, s earshot.Scope, ids []earshot.AuthorID) (map[earshot.AuthorID]bool, error) {
+	not := map[earshot.AuthorID]bool{}
+	within, cancel := context.WithTimeout(ctx, rolesTime)
+	defer cancel()
+	asked := 0
+	for _, id := range ids {
+		who := person{guildOf(earshot.Channel{Workspace: s.Workspace}), string(id)}
+		known, ok := p.refusals.Get(who)
+		if !ok || p.o.Now().After(known.until) {
+			if asked++; asked > rolesMost || within.Err() != nil {
+				not[id] = p.notAllowed(id, nil) != ""
+				continue
+			}
+			why, err := p.Refused(within, earshot.Channel{Platform: s.Platform, Workspace: s.Workspace}, id)
+			if err != nil {
+				if ctx.Err() != nil {
+					return nil, context.Cause(ctx)
+				}
+				not[id] = true
+				continue
+			}
+			known = p.learnRefusal(who, why != "")
+		}
+		not[id] = known.refused
+	}
+	return not, nil
+}
+
+// learnRefusal remembers whether somebody is answered.
+func (p *Platform) learnRefusal(who person, refused bool) knownRefusal {
+	known := knownRefusal{refused, p.o.Now().Add(rolesTTL)}
+	p.refusals.Put(who, known)
+	return known
 }

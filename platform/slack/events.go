@@ -170,6 +170,16 @@ func (p *Platform) Refused(ctx context.Context, author earshot.AuthorID) earshot
 	return earshot.RefusedAuthor
 }
 
+// NotAllowed is an [earshot.AllowList]: the people whom the list of who is answered does
+// not name. Without a list it names everybody.
+func (p *Platform) NotAllowed(ctx context.Context, _ earshot.Scope, ids []earshot.AuthorID) (map[earshot.AuthorID]bool, error) {
+	not := map[earshot.AuthorID]bool{}
+	for _, id := range ids {
+		not[id] = p.Refused(ctx, id) != ""
+	}
+	return not, nil
+}
+
 // byGroup makes a mention of the bot of the mention of a user group that has it as a
 // member, unless the message names it anyway. Otherwise it says why the message is not
 // answered, where that may be because of a group.

@@ -106,6 +106,9 @@ func (c Config) checkChoices(bad problemReport) {
 		}
 		checkLinkHosts("channels."+id+".hosts", c.Channels[id].Hosts, bad)
 	}
+	for _, l := range []struct{ who, lane string }{{"external", c.Context.Trust.External}, {"guest", c.Context.Trust.Guest}, {"bots", c.Context.Trust.Bots}, {"not_allowed", c.Context.Trust.NotAllowed}} {
+		oneOf("context.trust."+l.who, l.lane, string(earshot.LaneFull), string(earshot.LaneInert), string(earshot.LaneOut))
+	}
 	oneOf("slack.tier", c.Slack.Tier, TierInternal, TierDistributed)
 	oneOf("slack.overflow", c.Slack.Overflow, OverflowQueue, OverflowDegrade)
 	oneOf("slack.reply", c.Slack.Reply, ReplyUpdate, ReplyStream, ReplyPost)

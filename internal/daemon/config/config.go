@@ -12,6 +12,7 @@ package config
 import (
 	"cmp"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/secret"
 	"github.com/earshot-ai/earshot/summarize"
@@ -26,7 +27,7 @@ type Config struct {
 	Policy    string             `yaml:"policy" env:"EARSHOT_POLICY" doc:"how a prompt is made: a built-in policy's name, or a policy file."`
 	Counter   string             `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: auto (o200k, times a factor that is learned for each model from what its provider reports), o200k, bytes4, or o200k times a factor of your own, as in o200k*1.15."`
 	Budget    Budget             `yaml:"budget" doc:"tokens of a prompt"`
-	Context   Context            `yaml:"context" doc:"the times in a prompt"`
+	Context   Context            `yaml:"context" doc:"what a prompt shows besides messages, and whose words"`
 	Answer    Answer             `yaml:"answer" doc:"what is answered besides mentions and direct messages"`
 	Links     Links              `yaml:"links" doc:"links in answers"`
 	Channels  map[string]Channel `yaml:"channels" doc:"by channel id: what holds there in place of links.hosts (hosts) and answer.may_mention (may_mention)."`
@@ -83,7 +84,21 @@ func (b Budget) Assemble() assemble.Budget {
 
 // A Context sets what a prompt shows besides messages.
 type Context struct {
-	Zone string `yaml:"zone" env:"EARSHOT_ZONE" doc:"the time zone of the times in a prompt, as an IANA name such as Europe/Berlin, where the platform does not know the zone of the person who asks."`
+	Zone  string `yaml:"zone" env:"EARSHOT_ZONE" doc:"the time zone of the times in a prompt, as an IANA name such as Europe/Berlin, where the platform does not know the zone of the person who asks."`
+	Trust Trust  `yaml:"trust" doc:"how much the words of outsiders may do: full, as everybody's; inert, shown with a mark and the instruction to do nothing that they ask for; or out, not shown, and counted. Who asks is always shown. See trust.md."`
+}
+
+// A Trust sets the lanes of people's and programs' words.
+type Trust struct {
+	External   string `yaml:"external" env:"EARSHOT_TRUST_EXTERNAL" doc:"people of other organisations, on Slack."`
+	Guest      string `yaml:"guest" env:"EARSHOT_TRUST_GUEST" doc:"guests."`
+	Bots       string `yaml:"bots" env:"EARSHOT_TRUST_BOTS" doc:"other bots, and what webhooks and forms post."`
+	NotAllowed string `yaml:"not_allowed" env:"EARSHOT_TRUST_NOT_ALLOWED" doc:"people whom slack.allow or discord.allow does not name, where one of them names anybody."`
+}
+
+// Rule returns the lanes as the rule that prompts are made by.
+func (t Trust) Rule() earshot.Trust {
+	return earshot.Trust{External: earshot.Lane(t.External), Guest: earshot.Lane(t.Guest), Bots: earshot.Lane(t.Bots), NotAllowed: earshot.Lane(t.NotAllowed)}
 }
 
 // An Answer sets what is answered besides mentions and direct messages.
@@ -249,7 +264,7 @@ func Default() Config {
 		Policy:    assemble.Standard().Name,
 		Counter:   CounterAuto,
 		Budget:    Budget{Tokens: b.Tokens, Limit: b.Limit},
-		Context:   Context{Zone: "UTC"},
+		Context:   Context{Zone: "UTC", Trust: Trust{External: "full", Guest: "full", Bots: "full", NotAllowed: "full"}},
 		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, Ambient: AmbientOff, AmbientHourly: 3, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, MayMention: MentionAsker, Parallel: 64},
 		Limits:    Limits{Rounds: 8, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3},
 		Search:    Search{MemoryMB: 256},

@@ -56,6 +56,8 @@ func (r *reader) user(u, member value) earshot.Author {
 	a := earshot.Author{ID: earshot.AuthorID(snowflake(u.At("id"))), Kind: earshot.Human}
 	if u.Get("bot").Bool() {
 		a.Kind = earshot.Bot
+	} else if member.Get("flags").Int()&isGuest != 0 {
+		a.Standing = earshot.Guest
 	}
 	known := ""
 	if !member.Object() && r.names.User != nil && a.ID != "" {
@@ -67,6 +69,10 @@ func (r *reader) user(u, member value) earshot.Author {
 	}
 	return a
 }
+
+// isGuest is the flag of a member who was let into a voice channel only: IS_GUEST of a guild
+// member's flags.
+const isGuest = 1 << 4
 
 // displayName is the name that a user goes by where nobody has given a nickname.
 func displayName(u value) string {
