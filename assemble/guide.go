@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/earshot-ai/earshot"
 )
 
 // The section guide is the static instructions to the model, the only system
@@ -166,8 +168,11 @@ func sectionGuides(p *Policy) []guideLine {
 // is, the others here.
 func (t *turn) guide() []guideLine {
 	lines := guideLines(&t.in.Policy)
-	if !t.in.Trust.IsFull() {
+	if t.in.Trust.Has(earshot.LaneInert) {
 		lines = append(lines, guideLine{text: inertGuide})
+	}
+	if t.in.Trust.Has(earshot.LaneOut) {
+		lines = append(lines, guideLine{text: withheldGuide})
 	}
 	if t.isLog() {
 		return lines

@@ -128,6 +128,8 @@ func (x reasoner) whyOut(section assemble.SectionName, reason string) string {
 		return "left out: the question is answered by itself, without what was said before"
 	case "news":
 		return "not repeated: an earlier turn of this session shows it, without what became known of it since, which this policy does not show"
+	case "untrusted":
+		return "left out: context.trust has its author's words out"
 	case "summarised":
 		return "left out: the summary stands for it"
 	case "late":
