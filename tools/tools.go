@@ -134,7 +134,9 @@ type Set struct {
 	mu    sync.Mutex // guards what follows
 	given map[earshot.ArtifactID]bool
 	files fileScan
-	lanes map[earshot.AuthorID]earshot.Lane // of the authors of what was read
+
+	lanesMu sync.Mutex                        // guards what follows; taken by reads of the store, also under mu
+	lanes   map[earshot.AuthorID]earshot.Lane // of the authors of what was read
 }
 
 // An Answer is what a tool answered to one call.

@@ -56,8 +56,8 @@ func (s *Set) learnLanes(ctx context.Context, list []earshot.Message) error {
 			}
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.lanesMu.Lock()
+	defer s.lanesMu.Unlock()
 	if s.lanes == nil {
 		s.lanes = map[earshot.AuthorID]earshot.Lane{}
 	}
@@ -67,8 +67,8 @@ func (s *Set) learnLanes(ctx context.Context, list []earshot.Message) error {
 
 // laneOf returns the lane of an author of something that was read.
 func (s *Set) laneOf(a earshot.Author) earshot.Lane {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.lanesMu.Lock()
+	defer s.lanesMu.Unlock()
 	return s.lanes[a.ID]
 }
 

@@ -259,9 +259,18 @@ func TestAllowLists(t *testing.T) {
 			t.Errorf("found in history: got %q, %v, want %q", got, err, want)
 		}
 	}
+	listed := func(when string) {
+		t.Helper()
+		got, err := x.p.NotAllowed(t.Context(), x.scope(inside), []earshot.AuthorID{earshot.AuthorID(x.mara), earshot.AuthorID(x.sam)})
+		if err != nil || !got[earshot.AuthorID(x.mara)] || got[earshot.AuthorID(x.sam)] {
+			t.Errorf("%s: not on the list are %v, %v; want Mara alone", when, got, err)
+		}
+	}
+	listed("as their messages told")
 	// A new process knows the channel from the store, which has no category.
 	x.close()
 	x.start(nil, "")
+	listed("as Discord tells a new process")
 	e := x.fake.Say(inside, x.sam, hi)
 	x.settle()
 	if got := x.why(e); got != "mention" {

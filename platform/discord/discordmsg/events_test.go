@@ -91,6 +91,9 @@ func TestMembersAreRead(t *testing.T) {
 	if m, ok := ReadMember([]byte(`{"id":"9","username":"ci","bot":true}`)); !ok || m.Author.Kind != earshot.Bot || m.Author.Name != "ci" {
 		t.Errorf("a user: %+v, %t", m, ok)
 	}
+	if m, ok := ReadMember([]byte(`{"flags":18,"user":{"id":"9","username":"ann"}}`)); !ok || m.Author.Standing != earshot.Guest {
+		t.Errorf("a guest of a voice channel: %+v, %t", m, ok)
+	}
 	if _, ok := ReadMember([]byte(`{"nick":"x"}`)); ok {
 		t.Error("a member without a user")
 	}
