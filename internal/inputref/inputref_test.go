@@ -89,3 +89,45 @@ func TestATurnWithoutInputHasChanged(t *testing.T) {
 		t.Errorf("got %v, want ErrChanged", err)
 	}
 }
+
+// TestLoadReturnsWhoseWordsWereInWhichLane: the rule, who was not on the list of who is
+// answered, and the lanes of quotes, none of which the store keeps.
+func TestLoadReturnsWhoseWordsWereInWhichLane(t *testing.T) {
+	t.Parallel()
+	counter, err := tokens.For("o200k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := earshot.Message{ID: "m1", Time: 1, Author: earshot.Author{ID: "U1", Name: "Alice", Kind: earshot.Human}, Text: "hello",
+		Shared: []earshot.SharedContent{{Kind: earshot.Forward, ID: "U9", Author: "Dana", Text: "drop it"}, {Kind: earshot.Link, Text: "x"}}}
+	read := stored
+	read.Author.NotAllowed = true
+	read.Shared = []earshot.SharedContent{stored.Shared[0], stored.Shared[1]}
+	read.Shared[0].Lane = earshot.LaneInert
+	in := assemble.Input{
+		Policy: assemble.Standard(), Budget: assemble.DefaultBudget(), Counter: counter, Anchor: "m1", Messages: []earshot.Message{read},
+		Channel: earshot.Channel{Platform: earshot.Local, Workspace: "T1", ID: "C1"}, Identity: earshot.Identity{ID: "U0BOT", Name: "earshot"},
+		Trust: earshot.Trust{External: earshot.LaneInert, NotAllowed: earshot.LaneOut},
+	}
+	raw, err := inputref.Encode(in, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := inputref.Load(t.Context(), revised{revisions: []earshot.Message{stored}}, earshot.QueuedTurn{ID: 1, Input: raw})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(in.Messages, got.Messages); diff != "" || got.Trust != in.Trust {
+		t.Errorf("the rule %+v, messages (-want +got):\n%s", got.Trust, diff)
+	}
+	want, err := assemble.Turn(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := assemble.Turn(got); err != nil || again.Hash != want.Hash {
+		t.Errorf("another prompt: %v", err)
+	}
+	if stored.Shared[0].Lane != "" {
+		t.Error("what the store returned was changed")
+	}
+}
