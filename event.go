@@ -64,6 +64,10 @@ type Inbox interface {
 	// Refused, once for a message, unless the message is deleted or has a turn. An
 	// event that opens a turn for the message later takes the place of that one.
 	//
+	// A message whose turn ended without a word, because nobody had called the agent
+	// (IsWordless), can be asked about once more: an event that is Anew opens a further
+	// turn.
+	//
 	// Raw is not stored for a tombstone, for any further event about a deleted
 	// message, and for a reply to one.
 	Accept(ctx context.Context, s Scope, e Event, ask *ConversationID) (AcceptResult, error)

@@ -227,3 +227,46 @@ func TestARetryOfAnEmojisTurnKnowsWhoAsks(t *testing.T) {
 		}
 	})
 }
+
+// A message about which the agent said nothing of its own accord can be asked about once,
+// by an emoji or an edit, though it has had a turn: also where the silent turn is one of
+// the conversation's.
+func TestWhatWasSilentCanBeAskedAbout(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(w *world)
+		asked  string
+	}{
+		"by an emoji": {func(w *world) { w.say(general, bob, "m2", "", by(string(bob.ID), "eyes")) }, "asks you about this message by :eyes:]"},
+		"by an edit":  {func(w *world) { w.say(general, alice, "m2", "<@U0BOT> disk is full", under("m1"), edited(time.Second)) }, "Alice (edited): @earshot disk is full"},
+	} {
+		for _, owned := range []bool{true, false} {
+			t.Run(name+map[bool]string{true: ", in an owned thread", false: ", where it read along"}[owned], func(t *testing.T) {
+				t.Parallel()
+				model := llmtest.New(llmtest.Say("first"), llmtest.Say("It was full since noon."), llmtest.Say("last"))
+				if owned {
+					model = llmtest.New(llmtest.Say("first"), quiet, llmtest.Say("It was full since noon."), llmtest.Say("last"))
+				}
+				alongside(t, llmtest.New(quiet), model, func(o *bot.Options) { o.Answer.OwnedThreads = owned }, func(w *world, _ *stamped) {
+					w.say(general, alice, "m1", "<@U0BOT> hi")
+					w.rest(time.Minute)
+					w.say(general, alice, "m2", "disk is full", under("m1"))
+					w.rest(time.Minute)
+					c.change(w)
+					w.rest(time.Minute)
+					c.change(w)
+					w.say(general, alice, "m3", "<@U0BOT> thanks, and now?", under("m1"))
+					w.rest(time.Minute)
+					why := map[bool]string{true: "m2 done silent: they talk", false: "m2 done ambient; silent: they talk"}[owned]
+					same(t, "turns", w.turns(), []string{"m1 done", why, "m2 done", "m3 done"})
+					same(t, "posts", w.board.all(), []string{"first", "It was full since noon.", "last"})
+					asked := model.Requests()[len(model.Requests())-2].Messages
+					parts := asked[len(asked)-1].Parts
+					if got := parts[len(parts)-1].Text; !strings.Contains(got, c.asked) {
+						t.Errorf("the question:\n%s", got)
+					}
+				})
+			})
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -22,6 +24,11 @@ func (s *suite) refusedTurns() []earshot.QueuedTurn {
 		list[i].Updated = 0
 	}
 	return list
+}
+
+// committed is what a turn about message n leaves with its conversation.
+func committed(n int) *earshot.Turn {
+	return &earshot.Turn{Answer: earshot.Answer{Anchor: plainMessage(n, "").ID}, Hash: "h"}
 }
 
 var refusedCases = []testCase{
@@ -102,6 +109,58 @@ var refusedCases = []testCase{
 		plain := edit("plain")
 		plain.Message.ID, plain.Anew = "m2", false
 		s.equal("an edit that does not", s.ask(plain, "c").Opened, false)
+	}},
+	{"a message about which an agent said nothing, called by nobody, is asked about once more", func(s *suite) {
+		ends := []struct {
+			why   string
+			state earshot.TurnState
+			t     *earshot.Turn
+		}{
+			{"silent: they talk", earshot.TurnDone, committed(1)},
+			{"ambient; silent: they talk", earshot.TurnDone, nil},
+			{"ambient; silent: people went on talking", earshot.TurnDropped, nil},
+			{"ambient; reacted :eyes:", earshot.TurnDone, nil},
+			{"", earshot.TurnDone, committed(5)},
+			{"too old", earshot.TurnDropped, nil},
+		}
+		for i, c := range ends {
+			n := i + 1
+			first := deliveryOf(n, "question")
+			first.Client, first.Ambient = fmt.Sprint("client", n), strings.HasPrefix(c.why, earshot.WhyAmbient)
+			id := s.ask(first, "c").Turn
+			if first.Ambient {
+				s.equal("opened as", s.queued(id).Why, earshot.WhyAmbient)
+			}
+			l, _ := s.claim("me", timeAt(n))
+			if c.t != nil {
+				s.begin(l, id, prompt(n))
+			}
+			s.check(s.Finish(s.Context(), l, id, c.state, c.why, c.t))
+			s.check(s.Release(s.Context(), l, 0))
+			plain := deliveryOf(n, "question")
+			plain.Delivery = fmt.Sprint("again", n)
+			s.equal(c.why+": delivered again", s.ask(plain, "c").Opened, false)
+			by := earshot.Reactor{Emoji: "eyes", ID: "u9"}
+			emoji := func(way string) earshot.Event {
+				e := deliveryOf(n, "question")
+				e.Delivery, e.Client, e.Anew, e.By = fmt.Sprint(way, n), first.Client, true, by
+				return e
+			}
+			may := strings.Contains(c.why, "silent") || strings.Contains(c.why, "reacted")
+			out := s.ask(emoji("emoji"), "c")
+			s.equal(c.why+": asked by an emoji", []bool{out.Opened, out.Turn > id, out.Turn != id}, []bool{may, may, may})
+			if !may {
+				continue
+			}
+			s.equal(c.why+": the first turn stays", s.queued(id).Why, c.why)
+			s.equal(c.why+": once", []any{s.ask(emoji("twice"), "c").Opened, s.ask(emoji("twice"), "c").Turn}, []any{false, out.Turn})
+			l, turns := s.claim("me", timeAt(n))
+			s.equal(c.why+": claimed", turnIDs(turns), []earshot.TurnID{out.Turn})
+			s.begin(l, out.Turn, prompt(n))
+			s.check(s.Finish(s.Context(), l, out.Turn, earshot.TurnDone, "", committed(n)))
+			s.check(s.Release(s.Context(), l, 0))
+			s.equal(c.why+": and then no more", s.ask(emoji("thrice"), "c").Opened, false)
+		}
 	}},
 	{"a deleted message is not refused, and a refusal outlives its message", func(s *suite) {
 		s.ask(refusal(1, earshot.RefusedBot), "c")

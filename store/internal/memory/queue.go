@@ -96,7 +96,7 @@ func (s *Store) Accept(ctx context.Context, scope earshot.Scope, e earshot.Event
 		}
 		h.Quoted = s.anyDeleted(scope, rule.Quotes(e.Message))
 		if t := s.queue.anchors[agentKey{id.Agent, scope, string(e.Message.ID)}]; t != nil {
-			h.Of = rule.NewAnchorTurn(t.ID, t.State)
+			h.Of = rule.NewAnchorTurn(t.QueuedTurn)
 		}
 		h.Twice = s.sentTwice(id.Agent, scope, e)
 		a := rule.DecideAccept(h)

@@ -25,7 +25,7 @@ type AcceptState struct {
 	Asked  bool                   // the event may open a turn
 	ID     earshot.ConversationID // the conversation of that turn
 	Known  bool                   // the delivery was accepted before
-	Of     AnchorTurn             // the agent's turn for this message
+	Of     AnchorTurn             // the agent's turn for this message, of several the last
 	Twice  bool                   // the sender sent the same message under another id, and that one has a turn
 	Record earshot.RecordResult   // what recording the message changed
 	Gone   bool                   // the message is deleted
@@ -35,16 +35,17 @@ type AcceptState struct {
 
 // An AnchorTurn is the turn that an agent has for a message.
 type AnchorTurn struct {
-	ID      earshot.TurnID // 0: none, or it was refused
-	Refused bool           // it was refused
+	ID       earshot.TurnID // 0: none, or it was refused
+	Refused  bool           // it was refused
+	Wordless bool           // see [earshot.QueuedTurn.IsWordless]
 }
 
-// NewAnchorTurn returns the turn with this id and state as an AnchorTurn.
-func NewAnchorTurn(id earshot.TurnID, state earshot.TurnState) AnchorTurn {
-	if state == earshot.TurnRefused {
+// NewAnchorTurn returns the turn with this id, state and Why as an AnchorTurn.
+func NewAnchorTurn(q earshot.QueuedTurn) AnchorTurn {
+	if q.State == earshot.TurnRefused {
 		return AnchorTurn{Refused: true}
 	}
-	return AnchorTurn{ID: id}
+	return AnchorTurn{ID: q.ID, Wordless: q.IsWordless()}
 }
 
 // An Acceptance is what accepting an event writes besides its message.
@@ -76,17 +77,19 @@ func DecideAccept(h AcceptState) Acceptance {
 	if e.Delivery != "" || len(e.Raw) > 0 {
 		out.Event = &e
 	}
+	again := h.Of.Wordless && e.Anew && e.Refused == "" // whoever asks now calls the agent
 	switch {
-	case !h.Asked || h.Of.ID != 0 || h.Gone || e.Message.Deleted:
+	case !h.Asked || h.Of.ID != 0 && !again || h.Gone || e.Message.Deleted:
 	case e.Refused != "":
 		if !h.Of.Refused {
 			out.Accepted.Refused = true
 			out.Open = newQueuedTurn(h.ID, h.Event, h.Now)
 			out.Open.State, out.Open.Why = earshot.TurnRefused, string(e.Refused)
 		}
-	case !h.Twice && h.original():
+	case (again || !h.Twice) && h.original():
 		out.Accepted.Opened = true
 		out.Open = newQueuedTurn(h.ID, h.Event, h.Now)
+		out.Open.Again = int(h.Of.ID)
 	}
 	return out
 }

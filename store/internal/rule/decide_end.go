@@ -116,11 +116,14 @@ func DecideFinish(h LeasedTurn, e FinishCall) (Change, error) {
 		switch {
 		case e.Turn.Answer.Anchor != h.Turn.Anchor:
 			return Change{}, fmt.Errorf("%w: turn %d answers %q, not %q", earshot.ErrInvalid, h.ID, h.Turn.Anchor, e.Turn.Answer.Anchor)
-		case e.Answered.Taken:
+		case e.Answered.Taken && h.Turn.Again == 0:
 			return Change{}, AnsweredAlready(e.Turn.Answer.Anchor)
 		}
 		outdated = outdated || e.Answered.Gone
 		done := appendTurn(*e.Turn, e.Answered, outdated || e.Turn.Epoch < h.Epoch, h.Now)
+		if e.Answered.Taken { // the first was silent
+			done.Again = done.Turn.Number + 1
+		}
 		c.Commit = &done
 		h.Turn.Number = done.Turn.Number
 	}

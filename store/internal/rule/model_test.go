@@ -108,7 +108,7 @@ func (m *model) accept(t *rapid.T) {
 		Known: rapid.Bool().Draw(t, "known"), Gone: m.deleted[n], Record: earshot.RecordResult{Change: earshot.New}}
 	for _, o := range m.turns {
 		if o.Anchor == n {
-			h.Of = NewAnchorTurn(o.ID, o.State)
+			h.Of = NewAnchorTurn(o.QueuedTurn)
 		}
 	}
 	a := DecideAccept(h)

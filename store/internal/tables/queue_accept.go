@@ -71,11 +71,10 @@ func (t *Tx) askHeard(scope earshot.Scope, h *rule.AcceptState) {
 	if !h.Asked {
 		return
 	}
-	t.Ask(`SELECT id, state FROM queued_turn`+queuedFor, Args(scope, string(m.ID), string(h.ID.Agent)), func(row Row) error {
-		var id earshot.TurnID
-		var state earshot.TurnState
-		err := row.Scan(&id, &state)
-		h.Of = rule.NewAnchorTurn(id, state)
+	t.Ask(`SELECT id, state, why FROM queued_turn`+queuedFor+` ORDER BY id`, Args(scope, string(m.ID), string(h.ID.Agent)), func(row Row) error {
+		var q earshot.QueuedTurn
+		err := row.Scan(&q.ID, &q.State, &q.Why)
+		h.Of = rule.NewAnchorTurn(q)
 		return err
 	})
 	if h.Event.Client != "" {
@@ -105,15 +104,15 @@ func (t *Tx) enqueue(q rule.StoredTurn, e earshot.Event, turn *earshot.TurnID) {
 	id := q.Conversation
 	t.CreateBare(id, q.Updated)
 	t.Ask(`INSERT INTO queued_turn (id, agent, platform, workspace, channel, conversation, anchor, client, author, said,
-			state, why, tries, opened, updated, from_epoch, epoch, number, hash, input)`+t.SQL.OwnID+`
-		VALUES ((`+t.SQL.NextTurn+`), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, `+t.SQL.NoBytes+`) RETURNING id`,
+			state, why, tries, opened, updated, from_epoch, epoch, number, hash, again, input)`+t.SQL.OwnID+`
+		VALUES ((`+t.SQL.NextTurn+`), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, `+t.SQL.NoBytes+`) RETURNING id`,
 		AgentParams(id, id.Name, string(q.Anchor), e.Client, string(e.Message.Author.ID), int64(e.Message.Time),
-			string(q.State), q.Why, q.Tries, int64(q.Opened), int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash), ScanOne(new(bool), turn))
+			string(q.State), q.Why, q.Tries, int64(q.Opened), int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash, q.Again), ScanOne(new(bool), turn))
 	if q.State.Final() {
 		return
 	}
 	t.Write(`INSERT INTO lease (agent, platform, workspace, channel, conversation, owner, fence, until, next)
-		SELECT agent, platform, workspace, channel, conversation, '', 0, 0, id FROM queued_turn`+queuedFor+`
+		SELECT agent, platform, workspace, channel, conversation, '', 0, 0, id FROM queued_turn`+queuedFor+` AND again = $6
 		ON CONFLICT (agent, platform, workspace, channel, conversation) DO UPDATE SET next = excluded.next WHERE lease.next = 0`,
-		Args(id.Scope, string(q.Anchor), string(id.Agent))...)
+		Args(id.Scope, string(q.Anchor), string(id.Agent), q.Again)...)
 }
