@@ -284,6 +284,28 @@ var eraseCases = []testCase{
 		s.check(err)
 		s.equal("without a queue", []any{len(got.Session), len(got.Names), s.epoch("m2")}, []any{0, 0, 1})
 	}},
+	{"the model's reason to say nothing goes with what it had read", func(s *suite) {
+		s.record(plainMessage(50, "canary"))
+		for n, why := range []string{"silent: canary", "ambient; silent: canary", "ambient; reacted :eyes:"} {
+			id := s.asked(n, fmt.Sprint("m", n))
+			l, _ := s.claim("me", timeAt(n))
+			s.begin(l, id, prompt(n, "m50"))
+			s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, why, nil))
+			s.check(s.Release(s.Context(), l, 0))
+		}
+		id := s.asked(3, "m3")
+		l, _ := s.claim("me", timeAt(3))
+		s.begin(l, id, prompt(3, "m50"))
+		s.accept(deletionOf(50, ""))
+		s.check(s.Finish(s.Context(), l, id, earshot.TurnDone, "silent: canary", nil))
+		list, err := s.QueuedTurns(s.Context(), earshot.TurnQuery{})
+		s.check(err)
+		got := []string{}
+		for _, q := range list {
+			got = append(got, q.Why)
+		}
+		s.equal("why", got, []string{"silent: (erased)", "ambient; reacted :eyes:", "ambient; silent: (erased)", "silent: (erased)"})
+	}},
 	{"a failed or parked turn keeps no deleted text, and cannot be reopened if its anchor is deleted", func(s *suite) {
 		s.record(plainMessage(50, "canary"))
 		for n, state := range []earshot.TurnState{earshot.TurnFailed, earshot.TurnParked} {

@@ -199,7 +199,7 @@ func (t *queuedTurn) hasText() bool {
 // erase erases the text of a turn. The texts of its posts stay while the turn is about
 // to post them, until it ends or begins again.
 func (t *queuedTurn) erase() {
-	t.Input = nil
+	t.Input, t.Why = nil, rule.WithoutReason(t.Why)
 	for i := range t.steps {
 		t.steps[i].Data, t.steps[i].Erased = nil, true
 	}

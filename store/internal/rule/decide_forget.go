@@ -3,6 +3,7 @@ package rule
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -62,3 +63,24 @@ func MessagesRead(t earshot.Turn) []earshot.MessageID {
 	}
 	return slices.DeleteFunc(IDs(ids), func(id earshot.MessageID) bool { return id == "" })
 }
+
+// erasedReason stands in place of a model's reason to say nothing, which may quote what
+// was deleted.
+const erasedReason = earshot.WhySilent + "(erased)"
+
+// WithoutReason returns the Why of a turn without the model's reason to say nothing. In
+// SQL, WithoutReasonSQL is the same of a row that SilentSQL selects.
+func WithoutReason(why string) string {
+	q := earshot.QueuedTurn{Why: why}
+	if !strings.HasPrefix(q.Reason(), earshot.WhySilent) {
+		return why
+	}
+	return earshot.WhyAfter(q.Opening(), erasedReason)
+}
+
+// See [WithoutReason].
+const (
+	ambientSilent    = earshot.WhyAmbient + "; "
+	WithoutReasonSQL = `CASE WHEN why LIKE '` + ambientSilent + `%' THEN '` + ambientSilent + erasedReason + `' ELSE '` + erasedReason + `' END`
+	SilentSQL        = `(why LIKE '` + earshot.WhySilent + `%' OR why LIKE '` + ambientSilent + earshot.WhySilent + `%')`
+)

@@ -340,6 +340,7 @@ func (t *Tx) EraseTurn(id earshot.TurnID) { t.eraseTurns(`id = $1`, int64(id)) }
 func (t *Tx) eraseTurns(which string, a ...any) {
 	of := func(more string) string { return t.SQL.Among(`turn`, `SELECT id FROM queued_turn WHERE `+which+more) }
 	t.Write(`UPDATE queued_turn SET input = `+t.SQL.NoBytes+` WHERE `+which+` AND input <> `+t.SQL.NoBytes, a...)
+	t.Write(`UPDATE queued_turn SET why = `+rule.WithoutReasonSQL+` WHERE `+which+` AND `+rule.SilentSQL, a...)
 	t.Write(`UPDATE journal SET data = `+t.SQL.NoBytes+`, erased = 1 WHERE `+of(``)+` AND erased = 0`, a...)
 	t.Write(`UPDATE outbox SET text = '' WHERE `+of(` AND NOT `+rule.BegunSQL)+` AND text <> ''`, a...)
 	t.Erased()
