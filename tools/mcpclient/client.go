@@ -1,0 +1,164 @@
+package mcpclient
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/earshot-ai/earshot/tools/toolbox"
+)
+
+// A Client has the tools of MCP servers. It is safe for concurrent use.
+type Client struct {
+	options Options
+	servers []*server // by name
+	stop    context.CancelFunc
+	running sync.WaitGroup
+	once    sync.Once
+}
+
+var _ toolbox.Toolbox = (*Client)(nil)
+
+// New returns a client of servers, none of which is connected to yet. The error joins
+// what is wrong with each.
+func New(o Options) (*Client, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{options: o}
+	for _, s := range o.Servers {
+		c.servers = append(c.servers, newServer(s, o))
+	}
+	slices.SortFunc(c.servers, func(x, y *server) int { return strings.Compare(x.Name, y.Name) })
+	return c, nil
+}
+
+// Start connects to all servers, and goes on doing so until Close. It returns once each
+// has answered or failed, or when ctx ends, which ends nothing else. Call it once.
+func (c *Client) Start(ctx context.Context) {
+	life, stop := context.WithCancel(context.WithoutCancel(ctx))
+	c.stop = stop
+	for _, s := range c.servers {
+		c.running.Go(func() { s.run(life) })
+	}
+	for _, s := range c.servers {
+		select {
+		case <-s.tried:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Close ends all calls, connections and children, and waits for them. A second call does
+// nothing.
+func (c *Client) Close() error {
+	c.once.Do(func() {
+		if c.stop != nil {
+			c.stop()
+		}
+		for _, s := range c.servers {
+			s.ends.end()
+		}
+		c.running.Wait()
+	})
+	return nil
+}
+
+// Tools implements [toolbox.Toolbox]. The list is sorted by name. It does not wait: a
+// server that is away has the tools that it had last.
+func (c *Client) Tools(_ context.Context, p toolbox.Place) ([]toolbox.Tool, error) {
+	var all []toolbox.Tool
+	for _, s := range c.servers {
+		if !s.offeredAt(p) {
+			continue
+		}
+		for _, t := range s.known().tools {
+			all = append(all, t.Tool)
+		}
+	}
+	slices.SortFunc(all, func(x, y toolbox.Tool) int { return strings.Compare(x.Name, y.Name) })
+	return all, nil
+}
+
+// Call implements [toolbox.Toolbox].
+func (c *Client) Call(ctx context.Context, p toolbox.Place, call toolbox.Call) (r toolbox.Result, err error) {
+	s, t, ok := c.find(p, call.Name)
+	if !ok {
+		return r, fmt.Errorf("%w: there is no such tool here", toolbox.ErrNotRun)
+	}
+	began := time.Now()
+	defer func() {
+		if p := recover(); p != nil { // of the SDK, over what the server said
+			s.log.Error("a panic in a call of a tool", "tool", t.own, "panic", s.strain.line(fmt.Sprint(p), 300))
+			r, err = toolbox.Result{}, fmt.Errorf("the answer of %s could not be read", s.Name)
+		}
+		if c.options.Called != nil {
+			c.options.Called(Called{Server: s.Name, Tool: t.own, Took: time.Since(began), Failed: err != nil || r.Failed})
+		}
+	}()
+	return s.call(ctx, t, call)
+}
+
+// find returns a tool that is offered at a place, with its server.
+func (c *Client) find(p toolbox.Place, name string) (*server, tool, bool) {
+	before, _, ok := strings.Cut(name, "__")
+	i := slices.IndexFunc(c.servers, func(s *server) bool { return s.Name == before })
+	if !ok || i < 0 || !c.servers[i].offeredAt(p) {
+		return nil, tool{}, false
+	}
+	t, ok := c.servers[i].known().find(name)
+	return c.servers[i], t, ok
+}
+
+// offeredAt reports whether the server's tools are offered at a place.
+func (s *server) offeredAt(p toolbox.Place) bool {
+	return (len(s.Channels) == 0 || slices.Contains(s.Channels, string(p.Channel.ID))) &&
+		(len(s.Users) == 0 || slices.Contains(s.Users, string(p.Asker.ID)))
+}
+
+// Instructions are what a server says about the use of its tools.
+type Instructions struct{ Server, Text string }
+
+// Instructions returns those of the servers that have tools at a place, by name, cleaned
+// and bounded. They are the server's words: data, as its descriptions are.
+func (c *Client) Instructions(p toolbox.Place) []Instructions {
+	var all []Instructions
+	for _, s := range c.servers {
+		if text := s.instructionsNow(); text != "" && s.offeredAt(p) {
+			all = append(all, Instructions{s.Name, text})
+		}
+	}
+	return all
+}
+
+// A Report says how it stands with a server.
+type Report struct {
+	Server       string
+	Connected    bool
+	Err          string // why it is not connected; "" while it never tried
+	Protocol     string // the version that is spoken
+	Software     string // what it calls itself
+	Instructions string
+	Tools        []ToolReport
+	Problems     []string // what was cut, changed or left out, a line each
+}
+
+// A ToolReport is a tool with the name that its server has for it.
+type ToolReport struct {
+	toolbox.Tool
+	Own string
+}
+
+// Reports returns a report on each server, by name.
+func (c *Client) Reports() []Report {
+	var all []Report
+	for _, s := range c.servers {
+		all = append(all, s.report())
+	}
+	return all
+}
