@@ -32,7 +32,7 @@ func (s *server) httpTransport() (mcp.Transport, error) {
 		return nil, errors.New("the default transport of this program is not net/http's")
 	}
 	base = base.Clone()
-	base.IdleConnTimeout = 30 * time.Second
+	base.IdleConnTimeout = 4 * time.Second // many servers close idle connections after 5 s; a call that meets that is one of which nobody knows
 	door := &httpDoor{base: base, server: s}
 	if o := s.OAuth; o != nil {
 		door.oauth = &clientcredentials.Config{ClientID: o.ClientID, ClientSecret: o.Secret.Reveal(), TokenURL: o.TokenURL, Scopes: o.Scopes}

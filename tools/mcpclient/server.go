@@ -218,7 +218,7 @@ func (s *server) read(ctx context.Context, session *mcp.ClientSession) error {
 		instructions, _ = s.strain.text(strings.TrimSpace(about.Instructions), mostInstructions)
 	}
 	s.mu.Lock()
-	was := s.list
+	was, began := s.list, s.session != nil
 	s.list, s.instructions = l, instructions
 	s.mu.Unlock()
 	if !slices.Equal(was.problems, l.problems) {
@@ -226,8 +226,8 @@ func (s *server) read(ctx context.Context, session *mcp.ClientSession) error {
 			s.log.Warn("a tool", "problem", p)
 		}
 	}
-	if !slices.Equal(was.tools, l.tools) {
-		s.log.Info("the tools of a server", "tools", len(l.tools))
+	if began && !slices.Equal(was.tools, l.tools) {
+		s.log.Info("the tools of a server have changed", "tools", len(l.tools))
 	}
 	return nil
 }
@@ -235,10 +235,12 @@ func (s *server) read(ctx context.Context, session *mcp.ClientSession) error {
 // begin notes the session that calls use.
 func (s *server) begin(session *mcp.ClientSession) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.session, s.problem, s.missing = session, "", false
 	close(s.news)
 	s.news = make(chan struct{})
+	tools := len(s.list.tools)
+	s.mu.Unlock()
+	s.log.Info("a server of tools answers", "tools", tools)
 }
 
 // lost notes that there is no session, and returns why in words without secrets.
