@@ -76,6 +76,7 @@ func (c Config) Check() []error {
 	c.checkAPI(bad)
 	c.checkInspect(bad)
 	c.checkOtel(bad)
+	c.checkTools(bad)
 	if c.Local.Listen != "" && !IsLoopback(c.Local.Listen) {
 		bad("local.listen", "must be a loopback address with a port, such as 127.0.0.1:8484 (port 0: any free one)")
 	}
@@ -156,6 +157,7 @@ func (c Config) checkNumbers(bad problemReport) {
 		{"limits.max_tokens", c.Limits.MaxTokens, 1, 1_000_000}, {"limits.history_seconds", c.Limits.HistorySeconds, 1, 60},
 		{"lease.seconds", c.Lease.Seconds, 1, 300}, {"summary.turns", c.Summary.Turns, 2, 10_000},
 		{"search.memory_mb", c.Search.MemoryMB, 1, 100_000}, {"search.embeddings.dimensions", c.Search.Embeddings.Dimensions, 0, earshot.MaxDimensions},
+		{"tools.budget", c.Tools.Budget, 1, 1_000_000},
 		{"api.open_minutes", c.API.OpenMinutes, 1, 24 * 60}, {"api.rates.caller", c.API.Rates.Caller, 0, 1_000_000},
 		{"discord.shards", c.Discord.Shards, 0, 100_000},
 		{"slack.thread_history_limit", c.Slack.ThreadHistory, 1, 10_000}, {"slack.thread_context_limit", c.Slack.ThreadContext, 1, 10_000},

@@ -36,6 +36,7 @@ type Config struct {
 	Model     Model              `yaml:"model" doc:"which model answers"`
 	Summary   Summary            `yaml:"summary" doc:"summaries of long conversations; see memory.md"`
 	Search    Search             `yaml:"search" doc:"search, and by meaning besides words; see embeddings.md"`
+	Tools     Tools              `yaml:"tools" doc:"what the bot can do besides reading its channel; see tools-of-your-own.md"`
 	Local     Local              `yaml:"local" doc:"the platform without a network"`
 	Slack     Slack              `yaml:"slack" doc:"the bot on Slack; see slack.md"`
 	Discord   Discord            `yaml:"discord" doc:"the bot on Discord; see discord.md"`
@@ -268,6 +269,7 @@ func Default() Config {
 		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, Ambient: AmbientOff, AmbientHourly: 3, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, MayMention: MentionAsker, Parallel: 64},
 		Limits:    Limits{Rounds: 8, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3},
 		Search:    Search{MemoryMB: 256},
+		Tools:     Tools{Budget: 4000},
 		Lease:     Lease{Seconds: 7},
 		Summary:   Summary{Turns: summarize.DefaultTurns},
 		Slack:     defaultSlack(),

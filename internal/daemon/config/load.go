@@ -43,6 +43,7 @@ func Load(path string, environ []string) (Config, error) {
 	problems = append(problems, trimSecrets(vars)...)
 	problems = append(problems, readEnv(vars, &c)...)
 	c.Keys.Providers = providerKeys(vars)
+	problems = append(problems, readNamed(&c.Tools, vars)...)
 	return c, errors.Join(append(problems, c.Check()...)...)
 }
 

@@ -68,7 +68,7 @@ func (r *reader) block(path string, n ast.Node, v reflect.Value) {
 			// A key without a value keeps the default.
 		case field.Kind() == reflect.Struct:
 			r.block(at, kv.Value, field)
-		case field.Kind() == reflect.Map:
+		case field.Kind() == reflect.Map && field.Type().Elem().Kind() == reflect.Struct:
 			r.table(at, kv.Value, field)
 		case field.Kind() == reflect.Slice && field.Type().Elem().Kind() == reflect.Struct:
 			r.list(at, kv.Value, field)
