@@ -27,6 +27,7 @@ func Check(ctx context.Context, o Options, channels []string, tell func(Finding)
 	c := beginCheck(ctx, o, tell)
 	c.model(ctx)
 	c.embeddings(ctx)
+	c.ownTools(ctx)
 	c.platform(ctx, channels)
 	c.clock()
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/secret"
 	"github.com/earshot-ai/earshot/store"
+	"github.com/earshot-ai/earshot/tools/mcpclient"
 )
 
 // A Screen describes a terminal; see [local.Screen].
@@ -91,6 +92,7 @@ type sharedParts struct {
 	ended     *broadcast // of turns
 	caches    *caches
 	lists     *allowList
+	tools     *mcpclient.Client // nil: no servers are configured
 	services
 }
 
@@ -120,14 +122,15 @@ type daemonKind struct {
 	models   func(config.Config) []ModelInfo
 	answers  func(context.Context, Options, earshot.Store, []ModelInfo) (responder, error)
 	platform func(context.Context, sharedParts) (platform, error)
+	tools    bool // it has tools of one's own
 }
 
 // The kinds of daemons.
 var (
 	withBot = daemonKind{Models, newResponder, func(ctx context.Context, s sharedParts) (platform, error) {
 		return kindOf(s.options.Config).open(ctx, s)
-	}}
-	alone = daemonKind{func(config.Config) []ModelInfo { return nil }, counting, openAlone}
+	}, true}
+	alone = daemonKind{func(config.Config) []ModelInfo { return nil }, counting, openAlone, false}
 )
 
 // openDaemon opens the store of a daemon, and wires it.
@@ -186,6 +189,16 @@ func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch
 	if s.services, err = s.openServices(); err != nil {
 		return nil, err
 	}
+	if k.tools {
+		if s.tools, err = startTools(ctx, o, meters); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, s.closeTools())
+			}
+		}()
+	}
 	if err := s.wasAway(ctx); err != nil {
 		return nil, err
 	}
@@ -226,7 +239,7 @@ func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch
 		Address: fronts[0].Address(), Path: p.path, Token: p.token, TokenGenerated: p.tokenGenerated,
 		API: fronts[1].Address(), Health: fronts[2].Address(),
 		Inspect: me.Inspect, InspectToken: seen.token, InspectGenerated: !seen.token.Empty() && o.Config.Keys.InspectToken.Empty(), Visit: visitLink(me.Inspect, seen.token),
-		sharedParts: s, run: run, closes: []func() error{fronts.Close},
+		sharedParts: s, run: run, closes: []func() error{fronts.Close, s.closeTools},
 	}, nil
 }
 

@@ -82,6 +82,8 @@ type Metrics struct {
 	encoded  prometheus.Counter
 	asked    *prometheus.CounterVec
 	answered *prometheus.HistogramVec
+	tools    *prometheus.CounterVec
+	toolTook *prometheus.HistogramVec
 	requests *prometheus.CounterVec
 	served   *prometheus.HistogramVec
 }
@@ -129,6 +131,11 @@ func New(version string) *Metrics {
 			Name: "earshot_model_call_seconds", Help: "How long these calls took, those that failed included.",
 			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 20, 40, 60, 120},
 		}, []string{"provider", "model"}),
+		tools: counter("earshot_tool_calls_total", "Calls of tools of one's own, by server, tool and result: ok or failed.", "server", "tool", "result"),
+		toolTook: made.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "earshot_tool_call_seconds", Help: "How long these calls took, those that failed included.",
+			Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}, []string{"server", "tool"}),
 		requests: counter("earshot_requests_total", "Requests to the HTTP API, by route and status; none is the route of what was refused before it.", "route", "status"),
 		served: made.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "earshot_request_seconds", Help: "How long these requests took, by route, streams left out.",
@@ -243,6 +250,17 @@ func (m *Metrics) Model(provider, model string) func(result string, took time.Du
 		m.asked.WithLabelValues(provider, model, result).Inc()
 		took.Observe(after.Seconds())
 	}
+}
+
+// Tool counts a call of a tool of one's own, and the time that it took. Both names are of
+// the configuration and of the server, which bounds them.
+func (m *Metrics) Tool(server, tool string, took time.Duration, failed bool) {
+	result := CallOK
+	if failed {
+		result = CallFailed
+	}
+	m.tools.WithLabelValues(server, tool, result).Inc()
+	m.toolTook.WithLabelValues(server, tool).Observe(took.Seconds())
 }
 
 // NotEncoded counts that search by meaning went wrong.
