@@ -69,6 +69,7 @@ var commandBounds = map[string][]bounded{
 	"check model":      nil,
 	"check slack":      nil,
 	"check discord":    nil,
+	"check tools":      nil, // opens no store
 	"simulate slack":   nil,
 	"simulate discord": nil,
 	"assemble":         nil,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/earshot-ai/earshot/internal/daemon"
 	"github.com/earshot-ai/earshot/internal/plain"
@@ -14,6 +15,7 @@ type checkCmd struct {
 	Model   checkModelCmd   `cmd:"" help:"Check whether the models answer, with one token each."`
 	Slack   checkSlackCmd   `cmd:"" help:"Check tokens, scopes, history, posting and events on Slack."`
 	Discord checkDiscordCmd `cmd:"" help:"Check token, intents, permissions, history, posting and events on Discord."`
+	Tools   checkToolsCmd   `cmd:"" help:"Connect to the MCP servers of tools.mcp and list their tools; none is called."`
 }
 
 type checkAllCmd struct {
@@ -82,6 +84,67 @@ func (c *checkDiscordCmd) Run(ctx context.Context, a *app) error {
 	return a.check(func(tell func(daemon.Finding)) error {
 		return daemon.CheckDiscord(ctx, daemon.Options{Config: cfg, Log: a.logger(cfg.Log, true)}, c.Channel, tell)
 	})
+}
+
+type checkToolsCmd struct {
+	Config   string `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
+	Platform string `placeholder:"NAME" enum:",${platforms}" default:"" help:"Which platform: ${any_platform} (default: local)."`
+}
+
+// errUnreached ends a check of servers, not all of which answered.
+var errUnreached = errors.New("a server of tools cannot be reached")
+
+func (c *checkToolsCmd) Run(ctx context.Context, a *app) error {
+	cfg, err := (&serveCmd{Config: c.Config, Platform: c.Platform}).load(a)
+	if err != nil {
+		return err
+	}
+	servers, err := daemon.CheckTools(ctx, daemon.Options{Config: cfg, Version: buildVersion(), Log: a.logger(cfg.Log, true)})
+	if err != nil {
+		return err
+	}
+	if a.json {
+		if err := a.writeJSON(servers); err != nil {
+			return err
+		}
+	} else {
+		a.toolServers(servers, cfg.Tools.Budget)
+	}
+	if slices.ContainsFunc(servers, func(s daemon.ToolServer) bool { return !s.Reached }) {
+		return errUnreached
+	}
+	return nil
+}
+
+// toolServers writes what the servers of tools offer.
+func (a *app) toolServers(servers []daemon.ToolServer, budget int) {
+	if len(servers) == 0 {
+		a.printf("No MCP servers are configured: set tools.mcp (docs/tools-of-your-own.md).\n")
+		return
+	}
+	sum := 0
+	for _, s := range servers {
+		sum += s.Tokens
+		if !s.Reached {
+			a.printf("%s %s: %s\n", terminal.Bad("✗"), terminal.Strong(s.Server), plain.Line(s.Problem, 400))
+			continue
+		}
+		a.printf("%s %s: %s, %s, MCP %s\n", terminal.Good("✓"), terminal.Strong(s.Server), plain.Line(s.Software, 80), plain.Count(len(s.Tools), "tool"), plain.Line(s.Protocol, 20))
+		for _, t := range s.Tools {
+			effect := t.Effect
+			if t.Idempotent && effect != "reads" {
+				effect += ", may be repeated"
+			}
+			if t.Approve {
+				effect += ", asks a person"
+			}
+			a.printf("    %s (%s): %s\n", terminal.Strong(t.Name), effect, plain.Count(t.Tokens, "token"))
+		}
+		for _, n := range s.Notes {
+			a.printf("    %s %s\n", terminal.Mark("!"), plain.Line(n, 300))
+		}
+	}
+	a.printf("%s in all descriptions; tools.budget is %s\n", plain.Count(sum, "token"), plain.Number(budget))
 }
 
 // check writes what a check finds, and returns whether the bot can work.
