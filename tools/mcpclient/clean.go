@@ -70,7 +70,7 @@ func (x strainer) text(s string, most int) (clean string, cut bool) {
 		s, cut = s[:bound], true
 	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if strings.ContainsAny(s, "\x1b\x9b") || strings.Contains(s, "\u009b") {
+	if strings.ContainsAny(s, "\x1b\u009b") {
 		s = ansi.Strip(s)
 	}
 	s = x.secrets.Replace(assemble.Clean(s))

@@ -298,7 +298,7 @@ func TestACallThatWasNotSentDidNotRun(t *testing.T) {
 func TestAForgottenSessionIsOpenedAgain(t *testing.T) {
 	t.Parallel()
 	for name, forget := range map[string]func(http.ResponseWriter){
-		"404":           func(w http.ResponseWriter) { http.Error(w, "session not found", 404) },
+		"404":           func(w http.ResponseWriter) { http.Error(w, "session not found", http.StatusNotFound) },
 		"404 with JSON": func(w http.ResponseWriter) { jsonError(w, 404, "Session not found") },
 		"400 with JSON": func(w http.ResponseWriter) { jsonError(w, 400, "Bad Request: No valid session ID provided") },
 	} {

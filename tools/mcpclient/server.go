@@ -110,7 +110,7 @@ func (s *server) live(ctx context.Context, listed func()) (err error) {
 	go func() { ended <- session.Wait() }()
 	end := func() {
 		_ = session.Close() // what it says is of no use
-		<-ended
+		_ = <-ended // as session.Close
 	}
 	if err := s.read(ctx, session); err != nil {
 		end()
@@ -171,6 +171,9 @@ func (s *server) connect(ctx context.Context) (*mcp.ClientSession, error) {
 	session, err := client.Connect(ctx, transport, o)
 	if child, ok := transport.(*childTransport); ok && err != nil {
 		child.end() // the SDK leaves the connection open in some cases
+		if said := child.lastWords(); said != "" && !errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("its program ended and said: %s", said)
+		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.older.Store(!s.older.Load())

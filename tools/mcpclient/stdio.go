@@ -67,6 +67,15 @@ func (t *childTransport) end() {
 	}
 }
 
+// lastWords returns what a program that has ended wrote to its standard error last.
+func (t *childTransport) lastWords() string {
+	if t.child == nil {
+		return ""
+	}
+	<-t.child.ended
+	return t.child.said
+}
+
 // A childConnection notes when a call is sent.
 type childConnection struct{ mcp.Connection }
 
@@ -85,12 +94,13 @@ type child struct {
 	out   io.ReadCloser
 	ended chan struct{} // is closed when the program has ended and its output is read
 	once  sync.Once
+	said  string // last on its standard error; read it once ended is closed
 }
 
 // start starts the program in a process group of its own. On Linux the kernel ends it with
 // this process; elsewhere, and for its own children, the end of its input says so.
 func (s *server) start() (*child, error) {
-	cmd := exec.Command(s.Command, s.Args...) //nolint:gosec // the operator names it
+	cmd := exec.Command(s.Command, s.Args...) //nolint:gosec,noctx // the operator names it; Close ends it, with all that it started
 	cmd.Env = s.environment()
 	ownGroup(cmd)
 	in, err := cmd.StdinPipe()
@@ -121,7 +131,7 @@ func (s *server) start() (*child, error) {
 			return
 		}
 		var logged sync.WaitGroup
-		logged.Go(func() { s.logErrors(errs) })
+		logged.Go(func() { c.said = s.logErrors(errs) })
 		err = cmd.Wait()
 		killGroup(cmd) // what it left behind holds the pipes
 		logged.Wait()
@@ -183,8 +193,9 @@ func (c *child) within(d time.Duration) bool {
 }
 
 // logErrors logs what a child writes to its standard error, until that is closed. Until a
-// tool is called that cannot hold what people wrote; after that it is logged at debug.
-func (s *server) logErrors(errs io.ReadCloser) {
+// tool is called that cannot hold what people wrote; after that it is logged at debug. It
+// returns the last line.
+func (s *server) logErrors(errs io.ReadCloser) (last string) {
 	defer errs.Close()
 	in := bufio.NewReaderSize(errs, mostErrorBytes)
 	rates, left := rate.NewLimiter(errorsASecond, errorsAtOnce), 0
@@ -193,6 +204,9 @@ func (s *server) logErrors(errs io.ReadCloser) {
 		text := s.strain.line(string(line), mostErrorLine)
 		if errors.Is(err, bufio.ErrBufferFull) {
 			err = skipLine(in)
+		}
+		if text != "" {
+			last = text
 		}
 		switch {
 		case text == "":
@@ -207,7 +221,7 @@ func (s *server) logErrors(errs io.ReadCloser) {
 			left = 0
 		}
 		if err != nil {
-			return
+			return last
 		}
 	}
 }
