@@ -99,7 +99,7 @@ func (c *checkToolsCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	servers, err := daemon.CheckTools(ctx, daemon.Options{Config: cfg, Version: buildVersion(), Log: a.logger(cfg.Log, true)})
+	servers, err := daemon.CheckTools(ctx, daemon.Options{Config: cfg, Version: buildVersion()})
 	if err != nil {
 		return err
 	}

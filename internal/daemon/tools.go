@@ -80,6 +80,7 @@ type ToolFound struct {
 
 // CheckTools connects to the configured MCP servers and lists their tools. It calls none.
 func CheckTools(ctx context.Context, o Options) ([]ToolServer, error) {
+	o.Log = nil // what it would say is in the findings
 	o = o.withDefaults()
 	c, err := newTools(o, nil)
 	if c == nil || err != nil {
