@@ -53,6 +53,7 @@ class _AskedBy(TypedDict):
 
 class AskedBy(_AskedBy, total=False):
     name: Optional[str]
+    time: Optional[str]
 
 
 class _Attached(TypedDict):
@@ -70,6 +71,7 @@ class Author(TypedDict, total=False):
     id: Optional[str]
     kind: Optional[str]
     name: Optional[str]
+    not_allowed: Optional[bool]
     standing: Optional[str]
     team: Optional[str]
 
@@ -370,6 +372,9 @@ class ContextAnswer(_ContextAnswer, total=False):
     ledger: List[LedgerRow]
     # what committing the turn stores, besides the reply
     next: Next
+    # the messages that the prompt shows, in the order in which they were said, where the
+    # request asks for them
+    sources: List[SourceJSON]
     tools: List[ToolInfo]
     turn: OpenTurn
 
@@ -415,6 +420,8 @@ class ContextBody(TypedDict, total=False):
     platform: str
     # default: the sidecar's, which is standard
     policy: Union[str, Dict[str, Any]]
+    # also return the messages that the prompt shows, as people cite them
+    sources: bool
     # what the anchor is read as saying
     text: str
     # also return the tools' descriptions for a model
@@ -749,9 +756,11 @@ class Input(_Input, total=False):
     counter: Optional[str]
     coverage: List[Coverage]
     instructions: Optional[str]
+    mentioned: List[Mentioned]
     policy: Union[str, Dict[str, Any]]
     recalled: List[Recalled]
     stored: List[Stored]
+    trust: Trust
     zone: Optional[str]
 
 
@@ -831,6 +840,15 @@ class MediaJSON(TypedDict):
     name: str
     # its media type
     type: str
+
+
+class _Mentioned(TypedDict):
+    id: Optional[str]
+    name: Optional[str]
+
+
+class Mentioned(_Mentioned, total=False):
+    full_name: Optional[str]
 
 
 class _Message(TypedDict):
@@ -1149,11 +1167,39 @@ class Shared(_Shared, total=False):
     place: Optional[str]
     text: Optional[str]
     time: Optional[str]
+    trust: Optional[str]
 
 
 class Shown(TypedDict):
     id: Optional[str]
     revision: Optional[str]
+
+
+class _SourceAuthor(TypedDict):
+    id: str
+    # as the prompt has it
+    name: str
+
+
+class SourceAuthor(_SourceAuthor, total=False):
+    # human, bot or system
+    kind: str
+
+
+class _SourceJSON(TypedDict):
+    author: SourceAuthor
+    id: str
+    # the part of the prompt that shows it, such as thread or recall; empty where an earlier
+    # turn has shown it
+    section: str
+    # what it says, at most 200 characters of it
+    text: str
+    time: str
+
+
+class SourceJSON(_SourceJSON, total=False):
+    # the id of its thread's root
+    thread: str
 
 
 class _Stored(TypedDict):
@@ -1313,6 +1359,13 @@ class TotalStruct(TypedDict):
     input: int
     output: int
     turns: int
+
+
+class Trust(TypedDict, total=False):
+    bots: Optional[str]
+    external: Optional[str]
+    guest: Optional[str]
+    not_allowed: Optional[str]
 
 
 class Turn(TypedDict):

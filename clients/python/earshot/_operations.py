@@ -489,7 +489,7 @@ class Operations:
         answer = self._transport.call("POST", f"/v1/turns/{quoted(id)}/commit", body=body, again=True)
         return cast("CommittedTurn", answer)
 
-    def renew_turn(self, id: str, body: RenewBody) -> HeldTurn:
+    def renew_turn(self, id: str, body: Optional[RenewBody] = None) -> HeldTurn:
         """Keep an open turn, and hear what has become of its question: POST /v1/turns/{id}/renew.
 
         id: the turn's id

@@ -38,6 +38,7 @@ export interface AskedBy {
   emoji: string | null;
   id: string | null;
   name?: string | null | undefined;
+  time?: string | null | undefined;
 }
 
 export interface Attached {
@@ -52,6 +53,7 @@ export interface Author {
   id?: string | null | undefined;
   kind?: string | null | undefined;
   name?: string | null | undefined;
+  not_allowed?: boolean | null | undefined;
   standing?: string | null | undefined;
   team?: string | null | undefined;
 }
@@ -313,6 +315,11 @@ export interface ContextAnswer {
   next?: Next | undefined;
   notes: Note[];
   prompt: PromptJSON;
+  /**
+   * the messages that the prompt shows, in the order in which they were said, where the request asks for
+   * them
+   */
+  sources?: SourceJSON[] | undefined;
   tokens: ResultTokens;
   tools?: ToolInfo[] | undefined;
   turn?: OpenTurn | undefined;
@@ -367,6 +374,8 @@ export interface ContextBody {
   platform?: string | undefined;
   /** default: the sidecar's, which is standard */
   policy?: string | Record<string, unknown> | undefined;
+  /** also return the messages that the prompt shows, as people cite them */
+  sources?: boolean | undefined;
   /** what the anchor is read as saying */
   text?: string | undefined;
   /** also return the tools' descriptions for a model */
@@ -650,10 +659,12 @@ export interface Input {
   coverage?: Coverage[] | undefined;
   identity: Identity;
   instructions?: string | null | undefined;
+  mentioned?: Mentioned[] | undefined;
   messages: Message[];
   policy?: string | Record<string, unknown> | undefined;
   recalled?: Recalled[] | undefined;
   stored?: Stored[] | undefined;
+  trust?: Trust | undefined;
   zone?: string | null | undefined;
 }
 
@@ -717,6 +728,12 @@ export interface MediaJSON {
   name: string;
   /** its media type */
   type: string;
+}
+
+export interface Mentioned {
+  full_name?: string | null | undefined;
+  id: string | null;
+  name: string | null;
 }
 
 export interface Message {
@@ -1001,11 +1018,35 @@ export interface Shared {
   place?: string | null | undefined;
   text?: string | null | undefined;
   time?: string | null | undefined;
+  trust?: string | null | undefined;
 }
 
 export interface Shown {
   id: string | null;
   revision: string | null;
+}
+
+export interface SourceAuthor {
+  id: string;
+  /** human, bot or system */
+  kind?: string | undefined;
+  /** as the prompt has it */
+  name: string;
+}
+
+export interface SourceJSON {
+  author: SourceAuthor;
+  id: string;
+  /**
+   * the part of the prompt that shows it, such as thread or recall; empty where an earlier turn has
+   * shown it
+   */
+  section: string;
+  /** what it says, at most 200 characters of it */
+  text: string;
+  /** the id of its thread's root */
+  thread?: string | undefined;
+  time: string;
 }
 
 export interface Stored {
@@ -1129,6 +1170,13 @@ export interface TotalStruct {
   input: number;
   output: number;
   turns: number;
+}
+
+export interface Trust {
+  bots?: string | null | undefined;
+  external?: string | null | undefined;
+  guest?: string | null | undefined;
+  not_allowed?: string | null | undefined;
 }
 
 export interface Turn {
@@ -1572,7 +1620,7 @@ export class Operations {
   }
 
   /** Keep an open turn, and hear what has become of its question: POST /v1/turns/{id}/renew. */
-  renewTurn(id: string, body: RenewBody, options: CallOptions = {}): Promise<HeldTurn> {
+  renewTurn(id: string, body: RenewBody | undefined, options: CallOptions = {}): Promise<HeldTurn> {
     return this.#transport.call<HeldTurn>({ method: "POST", path: `/v1/turns/${encodeURIComponent(id)}/renew`, body, again: true }, options);
   }
 
