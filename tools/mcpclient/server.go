@@ -110,7 +110,7 @@ func (s *server) live(ctx context.Context, listed func()) (err error) {
 	go func() { ended <- session.Wait() }()
 	end := func() {
 		_ = session.Close() // what it says is of no use
-		_ = <-ended // as session.Close
+		_ = <-ended         // as session.Close
 	}
 	if err := s.read(ctx, session); err != nil {
 		end()
