@@ -106,11 +106,15 @@ func (s *server) live(ctx context.Context, listed func()) (err error) {
 	if err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- session.Wait() }()
+	var why error // read it once ended is closed
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		why = session.Wait()
+	}()
 	end := func() {
 		_ = session.Close() // what it says is of no use
-		_ = <-ended         // as session.Close
+		<-ended
 	}
 	if err := s.read(ctx, session); err != nil {
 		end()
@@ -125,12 +129,12 @@ func (s *server) live(ctx context.Context, listed func()) (err error) {
 		case <-ctx.Done():
 			end()
 			return ctx.Err()
-		case err := <-ended:
+		case <-ended:
 			_ = session.Close()
-			if err == nil {
-				err = errors.New("it closed the connection")
+			if why == nil {
+				why = errors.New("it closed the connection")
 			}
-			return err
+			return why
 		case <-again.C:
 		case <-s.changed:
 			if pause.For(ctx, calmly) != nil {
