@@ -79,6 +79,9 @@ func (c *claimedTurn) offer(ctx context.Context) offer {
 			c.log.Warn("a toolbox does not say what it has: the turn goes without its tools", "err", err)
 		}
 		for _, t := range list {
+			if t.Approve {
+				continue // a person has to agree to each call, and cannot be asked yet
+			}
 			if why := o.whyNot(t); why != "" {
 				c.log.Warn("a tool is left out", "tool", t.Name, "why", why)
 				continue
@@ -113,8 +116,6 @@ func (o offer) whyNot(t toolbox.Tool) string {
 		return "a tool of the channel has its name"
 	case o.boxes[t.Name] != nil:
 		return "another tool has its name"
-	case t.Approve:
-		return "a person has to agree to each call, and cannot be asked yet"
 	}
 	return ""
 }

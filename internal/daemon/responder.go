@@ -95,7 +95,7 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 		},
 		Trust: c.Context.Trust.Rule(), AllowList: s.lists.ask,
 		Links: c.Links.Hosts, MayMention: bot.MayMention(c.Answer.MayMention), Channels: channelOptions(c),
-		Tools: s.toolboxes(), Search: s.search, Files: newFiles(c, p), Zone: c.Context.Zone, Placeholder: kindOf(c).placeholder(c), NoAwayNotice: !c.Answer.AwayNotice,
+		Tools: s.toolboxes(), ToolTokens: c.Tools.Budget, Search: s.search, Files: newFiles(c, p), Zone: c.Context.Zone, Placeholder: kindOf(c).placeholder(c), NoAwayNotice: !c.Answer.AwayNotice,
 		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded, Trace: s.traces.hook(), Refused: s.meters.Refusal,
 		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Jitter: o.Outside.fraction(), Now: o.Outside.now(),
 	})

@@ -136,6 +136,6 @@ func (c *checker) ownTools(ctx context.Context) {
 		}
 	}
 	if budget := c.options.Config.Tools.Budget; sum > budget {
-		c.say("tools", Poor, fmt.Sprintf("all descriptions have %d tokens, more than tools.budget, %d", sum, budget), "", "leave some out with allow or deny, or raise tools.budget")
+		c.say("tools", Poor, fmt.Sprintf("all descriptions have %d tokens, more than tools.budget, %d", sum, budget), "the model searches them, and is not given them all", "leave some out with allow or deny, or raise tools.budget")
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 // Tools sets what the bot can do besides reading its channel.
 type Tools struct {
-	Budget int         `yaml:"budget" env:"EARSHOT_TOOLS_BUDGET" doc:"the most tokens of the descriptions of your own tools in a prompt."`
+	Budget int         `yaml:"budget" env:"EARSHOT_TOOLS_BUDGET" doc:"the most tokens of the descriptions of your own tools in a prompt; above that the model searches them."`
 	MCP    []MCPServer `yaml:"mcp" doc:"MCP servers: a list of {name, url or command, args, env, headers, timeout_seconds, allow, deny, approve, channels, users, oauth}. Secrets stand there as ${VARIABLE} only."`
 	// Named are the variables that texts of MCP name, as far as they are set.
 	Named map[string]secret.Secret `yaml:"-" doc:"of the environment"`
