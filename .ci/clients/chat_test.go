@@ -106,8 +106,9 @@ func TestTheChatSDKOnSlack(t *testing.T) {
 			t.Errorf("%s has %d turns", q, turns[q])
 		}
 	}
-	if got := car.replies(t, key); got[posting] != "answer 8" || got[also] != "answer 9" {
-		t.Errorf("the posts of the process that was killed are kept as the answers %v", got)
+	// How often the model spoke before depends on when it heard of the edit and the deletion.
+	if got, posts := car.replies(t, key), s.replies(posting); len(posts) != 2 || posts[0] == posts[1] || got[posting] != posts[0] || got[also] != posts[1] {
+		t.Errorf("the posts %q of the process that was killed are kept as the answers %v", posts, got)
 	}
 	if got, want := car.used(t), 6*20; got != want { // not of what an edit or a kill ended
 		t.Errorf("%d tokens are kept as used for answers, want %d", got, want)

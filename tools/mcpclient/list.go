@@ -98,14 +98,14 @@ func (s *server) offer(told []*mcp.Tool) list {
 	}
 	var changed []*mcp.Tool
 	for _, t := range told {
-		if name, other := toolName(s.Name, t.Name); other {
+		if name, other := s.toolName(t.Name); other {
 			changed = append(changed, t) // a name that is one already wins
 		} else {
 			add(t, name)
 		}
 	}
 	for _, t := range changed {
-		name, _ := toolName(s.Name, t.Name)
+		name, _ := s.toolName(t.Name)
 		problem(t.Name, "models know it as %s, since its own name is no valid one", name)
 		add(t, name)
 	}

@@ -14,16 +14,17 @@ const hashLength = 8
 
 // toolName returns the name of a server's tool for models: server__tool. Where that is no
 // valid name it is made one, and ends in a hash of the tool's own name, so that it depends
-// on nothing but the two names.
-func toolName(server, tool string) (name string, changed bool) {
+// on nothing but the two names. A secret of the server's is struck out.
+func (s *server) toolName(tool string) (name string, changed bool) {
+	shown := s.strain.secrets.Replace(tool)
 	made := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
 			return r
 		}
 		return '_'
-	}, tool)
-	name = server + "__" + made
+	}, shown)
+	name = s.Name + "__" + made
 	if made == tool && tool != "" && len(name) <= mostToolName {
 		return name, false
 	}
