@@ -173,7 +173,7 @@ func (t *turn) mayBeginAgain(ctx context.Context) error {
 			return err
 		}
 	}
-	if t.journal.hasActed() {
+	if hasActed(t.journal.steps) {
 		return giveUp("what the prompt had shown has changed after a tool had acted: it is not asked again, since that might do the same twice", sayActed)
 	}
 	return nil

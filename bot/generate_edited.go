@@ -17,7 +17,7 @@ const maxEdits = 2
 // prompt was made, and nothing of the answer is written yet. What the model said to the
 // text before is dropped: it is not in the journal.
 func (x *modelExchange) questionStands(ctx context.Context) error {
-	if x.prompt.how.edits == maxEdits || x.journal.hasActed() {
+	if x.prompt.how.edits == maxEdits || hasActed(x.journal.steps) {
 		return nil
 	}
 	anchor, asked := x.prompt.input.Anchor, x.prompt.question()

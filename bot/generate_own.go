@@ -230,10 +230,10 @@ func (c *ownCall) set(answer string, failed bool) {
 	c.result = &toolResult{Result: llm.Result{Call: c.of.ID, Name: c.of.Name, Parts: []llm.Part{llm.Text(answer)}, Failed: failed}}
 }
 
-// hasActed reports whether the journal has a call of a tool that must not be made again.
+// hasActed reports whether a journal has a call of a tool that must not be made again.
 // Of an erased one it takes that to be so.
-func (j *journal) hasActed() bool {
-	return slices.ContainsFunc(j.steps, func(s earshot.Step) bool {
+func hasActed(steps []earshot.Step) bool {
+	return slices.ContainsFunc(steps, func(s earshot.Step) bool {
 		if s.Kind != stepCall || s.Data == nil {
 			return s.Kind == stepCall
 		}

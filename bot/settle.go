@@ -102,6 +102,9 @@ func (t *turn) fail(ctx context.Context, o outcome) error {
 	if t.opts.DryRun {
 		return t.finish(ctx, earshot.TurnFailed, o.why, nil)
 	}
+	if err := t.sayWhatActed(ctx, &o); err != nil {
+		return err
+	}
 	posts, err := t.store.Posts(ctx, t.queued.ID)
 	if err != nil {
 		return err
@@ -195,4 +198,20 @@ func (t *turn) park(ctx context.Context, why, say string) error {
 		return err
 	}
 	return t.finish(ctx, earshot.TurnParked, why, nil)
+}
+
+// sayWhatActed has the person told that a tool of one's own has done something, where one
+// has and there is no answer that would say so.
+func (t *turn) sayWhatActed(ctx context.Context, o *outcome) error {
+	switch o.say {
+	case sayFailed, sayDown, sayTooLong, sayTooLarge, sayRefused:
+		steps, err := t.store.Steps(ctx, t.queued.ID)
+		if err != nil {
+			return err
+		}
+		if hasActed(steps) {
+			o.say = sayActed
+		}
+	}
+	return nil
 }

@@ -268,6 +268,17 @@ func TestAfterAToolHasActedTheModelIsNotAskedFromTheStart(t *testing.T) {
 			}
 		}, llmtest.Call("create_issue", `{"text":"x"}`), llmtest.Call("create_issue", `{"text":"x"}`), llmtest.Say("Opened."))
 	})
+	t.Run("the model fails", func(t *testing.T) {
+		t.Parallel()
+		withTracker(t, nil, func(w *world, b *tracker, _ *llmtest.Model) {
+			w.say(general, alice, "m1", "<@U0BOT> open an issue")
+			w.rest(time.Minute)
+			same(t, "done", b.done(), []string{`create_issue {"text":"x"}`})
+			if got := w.board.all(); len(got) != 1 || !strings.Contains(got[0], "a tool had already done something") {
+				t.Errorf("the asker is told %q", got)
+			}
+		}, llmtest.Call("create_issue", `{"text":"x"}`), llmtest.Fail(&llm.Error{Status: 400, Message: "no"}))
+	})
 	t.Run("the question is edited", func(t *testing.T) {
 		t.Parallel()
 		withTracker(t, nil, func(w *world, b *tracker, _ *llmtest.Model) {

@@ -17,7 +17,7 @@ const (
 	Unsure      = "I answered, but could not find out whether it arrived; the people who run me can see it."
 	UnsureSorry = "I could not answer a question here, and could not find out whether saying so arrived; the people who run me can see it."
 	Withdrawn   = "(The message that I was answering was deleted.)"
-	Acted       = "Sorry, I had to stop after a tool had already done something: what I was working from has changed. The people who run me can see what was done; ask again for what is still missing."
+	Acted       = "Sorry, I had to stop after a tool had already done something. The people who run me can see what was done; ask again for what is still missing."
 	Away        = "I was away when you asked; ask again if it still matters."
 )
 
