@@ -99,7 +99,13 @@ type Trust struct {
 
 // Rule returns the lanes as the rule that prompts are made by.
 func (t Trust) Rule() earshot.Trust {
-	return earshot.Trust{External: earshot.Lane(t.External), Guest: earshot.Lane(t.Guest), Bots: earshot.Lane(t.Bots), NotAllowed: earshot.Lane(t.NotAllowed)}
+	lane := func(s string) earshot.Lane {
+		if l := earshot.Lane(s); l != earshot.LaneFull {
+			return l
+		}
+		return "" // so that the rule of who sets nothing stands in no input
+	}
+	return earshot.Trust{External: lane(t.External), Guest: lane(t.Guest), Bots: lane(t.Bots), NotAllowed: lane(t.NotAllowed)}
 }
 
 // An Answer sets what is answered besides mentions and direct messages.
