@@ -25,14 +25,16 @@ func DropAnchored(q StoredTurn, posts []earshot.PostState, now earshot.Time) Cha
 
 // ForgetAsker decides about a turn that says who asked for it by an emoji, once they are
 // erased: its text is erased. While it is unfinished it is dropped, unless one of its
-// posts may be visible; then it goes on, as if the anchor had asked.
+// posts may be visible; then it goes on, as if the anchor had asked. One that has ended
+// keeps the rest of its Why.
 func ForgetAsker(q StoredTurn, posts []earshot.PostState, now earshot.Time) Change {
 	c := Change{Erase: true}
 	switch {
-	case q.State.Final():
-	case slices.ContainsFunc(posts, MayBeVisible):
-		q.Why, q.Updated = "", now
-		c.Turns = append(c.Turns, q)
+	case q.State.Final() || slices.ContainsFunc(posts, MayBeVisible):
+		if _, asked := q.AskedBy(); asked {
+			q.Why, q.Updated = q.Reason(), now
+			c.Turns = append(c.Turns, q)
+		}
 	default:
 		c.end(q, earshot.TurnDropped, AskerErased, now)
 	}
