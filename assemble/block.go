@@ -120,7 +120,7 @@ func (t *turn) choose() {
 // is no reply in it.
 func (t *turn) countLeft() {
 	root := t.anchor.Root()
-	for _, m := range t.live {
+	for _, m := range t.upTo { // news are of messages too that are blank by now
 		if m.verdict == isOut && m.section != nil && m.section.name == Thread && m.Root() != root && m.ID != root {
 			m.section = nil
 			continue

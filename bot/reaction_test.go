@@ -237,7 +237,7 @@ func TestWhatWasSilentCanBeAskedAbout(t *testing.T) {
 		change func(w *world)
 		asked  string
 	}{
-		"by an emoji": {func(w *world) { w.say(general, bob, "m2", "", by(string(bob.ID), "eyes")) }, "asks you about this message by :eyes:]"},
+		"by an emoji": {func(w *world) { w.say(general, bob, "m2", "", by(string(bob.ID), "eyes")) }, "asks you about this message by :eyes: at 00:02]"},
 		"by an edit":  {func(w *world) { w.say(general, alice, "m2", "<@U0BOT> disk is full", under("m1"), edited(time.Second)) }, "Alice (edited): @earshot disk is full"},
 	} {
 		for _, owned := range []bool{true, false} {

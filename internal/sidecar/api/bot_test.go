@@ -84,7 +84,7 @@ func opened(t *testing.T) earshot.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	if err := st.PutAuthors(t.Context(), ops.Platform, ops.Workspace, earshot.Author{ID: "U0BOT", Name: "earshot", Kind: earshot.Bot}); err != nil {
+	if err := st.PutChannel(t.Context(), ops); err != nil {
 		t.Fatal(err)
 	}
 	return st
@@ -202,7 +202,7 @@ func TestAToolWritesTimesInTheZoneOfItsContext(t *testing.T) {
 	service := sidecar.New(st, search.New(st, nil), gate, sidecar.Options{})
 	w := &world{store: st, server: httptest.NewServer(api.New(api.Options{Service: service, Reader: explain.New(st, search.New(st, nil), explain.Options{}), Gate: gate}))}
 	t.Cleanup(w.server.Close)
-	if err := st.PutChannel(t.Context(), ops); err != nil {
+	if err := st.PutAuthors(t.Context(), ops.Platform, ops.Workspace, earshot.Author{ID: "U0BOT", Name: "earshot", Kind: earshot.Bot}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := st.Record(t.Context(), ops.Scope(), said(0, "Alice", "<@U0BOT> why?"), said(1, "Alice", "<@U0BOT> well?")); err != nil {
