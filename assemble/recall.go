@@ -109,7 +109,7 @@ func (t *turn) hits() []RecalledMessage {
 func (t *turn) chooseRecall(b *block) {
 	for _, r := range FilterRecalled(t.hits()) {
 		m := t.find(r.ID)
-		if m == nil || m == t.anchor || !t.recallable(m) || slices.Contains(b.cands, m) {
+		if m == nil || !t.recallable(m) || slices.Contains(b.cands, m) {
 			continue
 		}
 		b.cands = append(b.cands, m)
@@ -120,7 +120,7 @@ func (t *turn) chooseRecall(b *block) {
 // another has refused it, only for lack of room.
 func (t *turn) recallable(m *msg) bool {
 	refused := m.verdict == isOut && (m.reason == reasonCap || m.reason == reasonBudget)
-	return (refused || t.free(m)) && !m.withheld && t.isSpoken(m) && !t.inSession(m) && !t.afterEnd(m)
+	return m != t.anchor && (refused || t.free(m)) && !m.withheld && t.isSpoken(m) && !t.inSession(m) && !t.afterEnd(m)
 }
 
 // fill shows the best hits that no other block shows, each with its thread or the
