@@ -53,7 +53,7 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	}
 	raw, err := p.send(ctx, p.client.Call, slackapi.Post, args, markup.Write(d.Text, d.Mentions...))
 	if err != nil {
-		return earshot.Message{}, postError(err)
+		return earshot.Message{}, p.unlessMoved(ctx, d.Channel.ID, postError(err))
 	}
 	m, err := decodePosted(raw)
 	if err != nil {
@@ -176,6 +176,34 @@ func postError(err error) error {
 	}
 	return &bot.PostError{Err: err}
 }
+
+// unlessMoved returns an error of a post, which can be tried again where the channel has
+// another id: Slack refuses the old one at once, and its event may come a little later.
+func (p *Platform) unlessMoved(ctx context.Context, id earshot.ChannelID, err error) error {
+	if !slackapi.IsRefused(err, "channel_not_found") {
+		return err
+	}
+	end := time.NewTimer(movedWithin)
+	defer end.Stop()
+	look := time.NewTicker(movedWithin / 30)
+	defer look.Stop()
+	for {
+		if _, e := p.o.Store.Channel(ctx, p.scope(id)); errors.Is(e, earshot.ErrNotFound) {
+			return &bot.PostError{Retry: time.Millisecond, Err: err} // this or another replica has moved it
+		}
+		select {
+		case <-look.C:
+		case <-end.C:
+			return err
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// movedWithin is how long a refusal of a channel's id waits for the event that gives
+// another one.
+const movedWithin = 3 * time.Second
 
 const (
 	redial    = 2 * time.Second

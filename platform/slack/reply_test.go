@@ -1,6 +1,7 @@
 package slack_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -70,6 +71,9 @@ func (x *speaker) asked(t *testing.T, channel, root, text string) bot.Place {
 		place.Channel.Kind = earshot.KindDM
 	}
 	x.know(t, place.Channel, place.Anchor)
+	if err := x.store.PutChannel(t.Context(), place.Channel); err != nil {
+		t.Fatal(err)
+	}
 	return place
 }
 
@@ -294,6 +298,21 @@ func TestWhatAnErrorOfAPostMeans(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the channel gets another id, and the event comes later", func(t *testing.T) {
+		t.Parallel()
+		x := newSpeaker(t, nil)
+		place := x.asked(t, x.general, "", "why?")
+		x.slack.Inject(simulate.Fault{Kind: simulate.APIError, Error: "channel_not_found", On: "chat.postMessage"})
+		moved := time.AfterFunc(300*time.Millisecond, func() {
+			if err := x.store.MoveChannel(context.Background(), place.Channel.Scope(), "CMOVED"); err != nil {
+				t.Error(err)
+			}
+		})
+		defer moved.Stop()
+		if _, err := x.Post(t.Context(), bot.Draft{Place: place, Text: "because", Key: "rKEY"}); meaning(err) != later {
+			t.Errorf("%v means %q, want %q", err, meaning(err), later)
+		}
+	})
 	t.Run("no server", func(t *testing.T) {
 		t.Parallel()
 		x := newSpeaker(t, func(_ *simulate.SlackOptions, o *slack.Options) {
