@@ -391,6 +391,9 @@ func TestLaw6OtherConversationsChangeNothingHere(t *testing.T) {
 		for _, s := range in.Conversation.Shown {
 			kept[s.ID] = true // an edit of what was shown is news here, wherever it stands
 		}
+		for _, id := range besideInDM(in, r, root) {
+			kept[id] = true
+		}
 		for i := range other.Messages {
 			m := &other.Messages[i]
 			if !kept[m.ID] && m.ReplyTo == "" {
@@ -415,6 +418,35 @@ func TestLaw6OtherConversationsChangeNothingHere(t *testing.T) {
 			}
 		}
 	})
+}
+
+// besideInDM returns the agent's answers to the root of a thread that stand beside it in a
+// direct message, and so belong to the thread's conversation: what it says after the root,
+// before anybody else does.
+func besideInDM(in assemble.Input, r assemble.Result, root earshot.MessageID) (ids []earshot.MessageID) {
+	if in.Channel.Kind != earshot.KindDM {
+		return nil
+	}
+	silent := map[earshot.MessageID]bool{}
+	for _, row := range r.Ledger {
+		silent[row.ID] = row.Reason == "blank" || row.Reason == "deleted"
+	}
+	list := slices.Clone(in.Messages)
+	slices.SortStableFunc(list, func(a, b earshot.Message) int { return a.Position().Compare(b.Position()) })
+	after := false
+	for _, m := range list {
+		own := in.Identity.Is(m.Author.ID)
+		switch {
+		case m.ID == root:
+			after = true
+		case !after || silent[m.ID] || m.Root() != "" || m.Author.Kind == earshot.System:
+		case !own:
+			return ids
+		default:
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
 }
 
 func TestLaw7EverythingIsValidUTF8(t *testing.T) {
