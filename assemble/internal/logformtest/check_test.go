@@ -477,6 +477,21 @@ func (x *reading) newName(name string, a earshot.Author) *fault {
 			}
 		}
 	}
+	for _, p := range x.w.in.Mentioned {
+		if p.ID == a.ID && within(core(short), core(p.Name)) {
+			return nil
+		}
+	}
+	if by := x.w.in.AskedBy; by.ID == a.ID && within(core(short), core(by.Name)) {
+		return nil
+	}
+	// A name that the session has used was checked when it came, and stays: whoever brought
+	// it, such as a reaction that was taken back, may be gone.
+	for _, n := range x.w.in.Conversation.Names {
+		if n.ID == a.ID && n.Name == name {
+			return nil
+		}
+	}
 	if core(short) != core(string(a.ID)) && short != "unknown" {
 		return bad(misnamed, "nobody of %s calls himself %+q: %+q, %+q", a.ID, name, a.Name, a.FullName)
 	}
