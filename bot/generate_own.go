@@ -159,6 +159,7 @@ func (c *ownCall) run(ctx, hard context.Context) {
 		c.set(toolresult.Of(r, c.x.limits.Result), r.Failed)
 	case errors.Is(err, toolbox.ErrNotRun):
 		c.fail("the tool did not run"+why, "go on without it, or say that it cannot be reached")
+		c.result.NotRun = true
 	case c.tool.MayRepeat() && ctx.Err() != nil:
 		// The turn ends here, and goes on with this call.
 	case c.tool.MayRepeat():
@@ -230,14 +231,25 @@ func (c *ownCall) set(answer string, failed bool) {
 	c.result = &toolResult{Result: llm.Result{Call: c.of.ID, Name: c.of.Name, Parts: []llm.Part{llm.Text(answer)}, Failed: failed}}
 }
 
-// hasActed reports whether a journal has a call of a tool that must not be made again.
-// Of an erased one it takes that to be so.
+// hasActed reports whether a journal has a call of a tool that must not be made again, unless
+// it certainly did not run. Of an erased one it takes that to be so.
 func hasActed(steps []earshot.Step) bool {
-	return slices.ContainsFunc(steps, func(s earshot.Step) bool {
-		if s.Kind != stepCall || s.Data == nil {
-			return s.Kind == stepCall
+	acted := map[string]bool{}
+	for _, s := range steps {
+		if s.Kind != stepCall && s.Kind != stepResult {
+			continue
 		}
 		e, err := step.Decode(s)
-		return err != nil || e.Begun.Acts()
-	})
+		switch {
+		case s.Data == nil || err != nil:
+			if s.Kind == stepCall {
+				return true
+			}
+		case e.Begun != nil && e.Begun.Acts():
+			acted[e.Begun.Call] = true
+		case len(e.Results) == 1 && e.Results[0].NotRun:
+			delete(acted, e.Results[0].Call)
+		}
+	}
+	return len(acted) > 0
 }

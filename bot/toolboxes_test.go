@@ -279,6 +279,20 @@ func TestAfterAToolHasActedTheModelIsNotAskedFromTheStart(t *testing.T) {
 			}
 		}, llmtest.Call("create_issue", `{"text":"x"}`), llmtest.Fail(&llm.Error{Status: 400, Message: "no"}))
 	})
+	t.Run("not where the tool did not run", func(t *testing.T) {
+		t.Parallel()
+		withTracker(t, func(_ *bot.Options, b *tracker) {
+			b.answer = func(context.Context, toolbox.Call) (toolbox.Result, error) {
+				return toolbox.Result{}, toolbox.ErrNotRun
+			}
+		}, func(w *world, _ *tracker, _ *llmtest.Model) {
+			w.say(general, alice, "m1", "<@U0BOT> open an issue")
+			w.rest(time.Minute)
+			if got := w.board.all(); len(got) != 1 || !strings.Contains(got[0], "something went wrong") {
+				t.Errorf("the asker is told %q", got)
+			}
+		}, llmtest.Call("create_issue", `{"text":"x"}`), llmtest.Fail(&llm.Error{Status: 400, Message: "no"}))
+	})
 	t.Run("the question is edited", func(t *testing.T) {
 		t.Parallel()
 		withTracker(t, nil, func(w *world, b *tracker, _ *llmtest.Model) {

@@ -68,6 +68,7 @@ func (b Begun) Acts() bool { return b.Effect != toolbox.Reads && !b.Repeat }
 type Result struct {
 	llm.Result
 	Unknown bool                `json:"unknown,omitempty"` // nobody knows whether the tool ran
+	NotRun  bool                `json:"not_run,omitempty"` // the tool certainly did not run
 	Shows   []earshot.MessageID `json:"shows,omitempty"`   // whose text or file is in it
 	Files   []File              `json:"files,omitempty"`
 }

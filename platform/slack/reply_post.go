@@ -189,7 +189,7 @@ func (p *Platform) unlessMoved(ctx context.Context, id earshot.ChannelID, err er
 	defer look.Stop()
 	for {
 		if _, e := p.o.Store.Channel(ctx, p.scope(id)); errors.Is(e, earshot.ErrNotFound) {
-			return &bot.PostError{Retry: time.Millisecond, Err: err} // this or another replica has moved it
+			return &bot.PostError{Retry: time.Second, Err: err} // this or another replica has moved it
 		}
 		select {
 		case <-look.C:
