@@ -15,11 +15,13 @@ type TurnID int64
 type TurnState string
 
 // The states of a turn. Open, Claimed, Generating and Posting are unfinished: a
-// restarted process continues them. The others are final.
+// restarted process continues them. Waiting is unfinished too, and nothing but an answer
+// of a person, time, a deletion, or an operator goes on with it. The others are final.
 const (
 	TurnOpen       TurnState = "open"
 	TurnClaimed    TurnState = "claimed"    // a replica holds the conversation's lease
 	TurnGenerating TurnState = "generating" // the prompt is recorded, the model is being asked
+	TurnWaiting    TurnState = "waiting"    // for what a person was asked, see [Approvals]; nobody claims it
 	TurnPosting    TurnState = "posting"    // the reply is in the outbox
 	TurnDone       TurnState = "done"
 	TurnFailed     TurnState = "failed"  // the person was told once; Why has the cause
@@ -31,7 +33,7 @@ const (
 // TurnStates returns all states of a turn, in the order in which a turn passes
 // them. Refused is last: nothing comes before it, and nothing after.
 func TurnStates() []TurnState {
-	return []TurnState{TurnOpen, TurnClaimed, TurnGenerating, TurnPosting, TurnDone, TurnFailed, TurnParked, TurnDropped, TurnRefused}
+	return []TurnState{TurnOpen, TurnClaimed, TurnGenerating, TurnWaiting, TurnPosting, TurnDone, TurnFailed, TurnParked, TurnDropped, TurnRefused}
 }
 
 // Final reports whether a turn in this state has ended. An operator can open a
@@ -71,6 +73,8 @@ type QueuedTurn struct {
 	Hash         string    // of the prompt; set by Begin
 	Began        Beginning // set by Begin; "" also in turns that were begun before there was the field
 	Number       int       // in its conversation; 0 until it is done
+	Stopped      Time      // when somebody asked for its end, see StopTurn; 0: nobody has
+	StoppedBy    AuthorID  // who did; "" for an operator
 }
 
 // askedBy is the Opening of a turn that an emoji opened.
@@ -175,6 +179,10 @@ type Prompt struct {
 	Hash  string      // of the prompt's bytes
 	Began Beginning   // "" where the turn goes on with a session, or its policy keeps none
 	Shows []MessageID // the messages whose text this turn adds, snippets too; the anchor is included implicitly
+	// Keeps: the journal goes on under this prompt, because the turn has waited for a person
+	// while its conversation went on. What the turn had read in its epoch, the prompt's epoch
+	// has read too. It is not kept where something of it was erased.
+	Keeps bool
 }
 
 // A Step is an entry of a turn's journal: what the model answered, or what a
@@ -192,8 +200,8 @@ type Step struct {
 type Journal interface {
 	// Begin records the prompt and moves the turn to Generating. If the turn has
 	// begun before with another hash or in another epoch, it starts again: the
-	// journal is emptied and, in another epoch or after an erasure, the texts of
-	// its posts. ErrConflict, which means "gather again", when
+	// journal is emptied, unless p keeps it, and, in another epoch or after an erasure,
+	// the texts of its posts. ErrConflict, which means "gather again", when
 	//   - the turn is not the lowest unfinished one of its conversation,
 	//   - the conversation's epoch is not From,
 	//   - or a message that the prompt shows has been deleted.

@@ -10,7 +10,7 @@ import (
 
 // A Platform posts messages. It is safe for concurrent use. A platform that can do
 // more implements further interfaces: [Finder], [Sizer], [Writer], [Updater],
-// [Limiter], [Remover], [Apologizer], [Reactor], [Linker], [Historian].
+// [Limiter], [Remover], [Apologizer], [Reactor], [Linker], [Chooser], [Historian].
 type Platform interface {
 	// Post posts one message and returns it as the platform shows it: ID, Time,
 	// and Thread or ReplyTo; the bot fills in what else is empty. It posts at most
@@ -52,6 +52,51 @@ type Draft struct {
 	// Growing says that the text is not the last one: that of a placeholder, or of
 	// an answer that is still being written.
 	Growing bool
+	// Choices are what people can choose at the message, in order. Only a [Chooser] is given
+	// any. A message that is updated by a draft without choices has none any more.
+	Choices []Choice
+}
+
+// A Choice is a button at a message.
+type Choice struct {
+	ID    string // of the message's choices; at most 20 of a–z, 0–9 and _
+	Label string // at most 75 characters
+	Style ChoiceStyle
+	// Words, unless it is "", is the label of a field for words: who chooses is shown a form
+	// with it first. At most 45 characters. Required says that the field may not be empty.
+	Words    string
+	Required bool
+}
+
+// A ChoiceStyle says how a button looks.
+type ChoiceStyle string
+
+// How buttons look.
+const (
+	ChoicePlain  ChoiceStyle = ""
+	ChoiceDo     ChoiceStyle = "do"     // the one that goes ahead
+	ChoiceDanger ChoiceStyle = "danger" // the one that refuses, or ends something
+)
+
+// A Chooser is a platform whose messages can have choices. What people choose it tells the
+// bot by [Bot.Choose], once each time somebody does. Without it the text says which word to
+// answer with.
+type Chooser interface {
+	// MaxChoices returns how many choices a message may have, above 0.
+	MaxChoices() int
+}
+
+// A Chosen is what somebody chose at a message of the bot.
+type Chosen struct {
+	Scope   earshot.Scope
+	Message earshot.MessageID // where the button was
+	Key     string            // of the draft with the choice
+	Choice  string            // its ID
+	By      earshot.Author    // from the platform's own word, never from what the button carries
+	// Groups are what By is: ids of user groups (Slack) or roles (Discord), where the
+	// platform tells them with the choice; nil where it does not.
+	Groups []string
+	Words  string // of the form; "" where there was none
 }
 
 // A PostError says that a post certainly did not arrive.
