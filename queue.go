@@ -249,6 +249,9 @@ type Queue interface {
 	Leases
 	Journal
 	Outbox
+	Approvals
+	Stopper
+	FeedbackStore
 
 	// Finish ends a turn. Before that it stores and confirms what has arrived, as
 	// Record and Confirm do, in the same transaction.

@@ -181,7 +181,7 @@ func (s *Store) kept(c *channel, p conversationPlace, m *rule.Message) bool {
 // busy reports whether a conversation has unfinished turns.
 func (q *queue) busy(id earshot.ConversationID) bool {
 	l := q.conversations[id]
-	return l != nil && len(l.turns) > 0
+	return l != nil && slices.ContainsFunc(l.all, func(t *queuedTurn) bool { return !t.State.Final() })
 }
 
 // evictConversations removes what agents keep of an evicted conversation, unless

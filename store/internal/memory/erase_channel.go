@@ -53,6 +53,7 @@ func (s *Store) eraseAuthors(scope earshot.Scope) {
 // forget deletes everything in a scope.
 func (q *queue) forget(scope earshot.Scope) {
 	delete(q.inboxes, scope)
+	q.dropApprovals(func(t *queuedTurn) bool { return t.Conversation.Scope == scope })
 	q.turns = slices.DeleteFunc(q.turns, func(t *queuedTurn) bool { return t.Conversation.Scope == scope })
 	maps.DeleteFunc(q.anchors, func(at agentKey, _ *queuedTurn) bool { return at.scope == scope })
 	maps.DeleteFunc(q.conversations, func(id earshot.ConversationID, _ *conversationQueue) bool { return id.Scope == scope })

@@ -80,7 +80,7 @@ func (s *Store) knows(of earshot.ErasureOf) error {
 	if of.User != "" {
 		at := workspace{of.Platform, of.Workspace}
 		_, named := s.authors[at][of.User]
-		if of.Channel == "" && named || s.spokeIn(at, of.Channel, of.User) || s.reacted(at, of.Channel, of.User) {
+		if of.Channel == "" && named || s.spokeIn(at, of.Channel, of.User) || s.reacted(at, of.Channel, of.User) || s.did(at, of.Channel, of.User) {
 			return nil
 		}
 		for id, conv := range s.conversations {

@@ -129,6 +129,7 @@ func (s *Store) drop(c *conversation) {
 			maps.DeleteFunc(q.posts, func(_ scopedID, p *earshot.Post) bool { return p.Turn == t.ID })
 		}
 	}
+	q.dropApprovals(func(t *queuedTurn) bool { return t.Conversation == id })
 	q.turns = slices.DeleteFunc(q.turns, func(t *queuedTurn) bool { return t.Conversation == id })
 	maps.DeleteFunc(q.anchors, func(_ agentKey, t *queuedTurn) bool { return t.Conversation == id })
 	delete(q.conversations, id)
@@ -280,7 +281,12 @@ func (q *queue) clone() queue {
 	}
 	for _, x := range q.turns {
 		t := *x
-		t.steps, t.posts = slices.Clone(x.steps), nil
+		t.steps, t.posts, t.approvals, t.feedback = slices.Clone(x.steps), nil, nil, slices.Clone(x.feedback)
+		for _, a := range x.approvals {
+			asked := &approval{a.Approval, a.n, &t}
+			t.approvals = append(t.approvals, asked)
+			c.approvals[asked.ID] = asked
+		}
 		for _, p := range x.posts {
 			post := *p
 			t.posts = append(t.posts, &post)

@@ -206,6 +206,7 @@ func (t *queuedTurn) erase() {
 	if !t.KeepsPosts() {
 		t.erasePosts()
 	}
+	t.eraseWords()
 }
 
 func (t *queuedTurn) erasePosts() {
@@ -239,5 +240,14 @@ func (q *queue) hasRead(id earshot.ConversationID, epoch int, messages []earshot
 			q.reading[at][id] = map[int]bool{}
 		}
 		q.reading[at][id][epoch] = true
+	}
+}
+
+// copyRead records that a conversation's epoch holds what another one holds.
+func (q *queue) copyRead(id earshot.ConversationID, from, to int) {
+	for _, readers := range q.reading {
+		if readers[id][from] {
+			readers[id][to] = true
+		}
 	}
 }

@@ -130,6 +130,7 @@ func (q *queue) move(from, to earshot.Scope, ofConversation func(earshot.Convers
 	for id, c := range q.conversations {
 		if id.Scope == from {
 			c.Owner, c.Until = "", 0
+			q.advance(id)
 		}
 	}
 	rekey(q.conversations, ofConversation)

@@ -18,6 +18,8 @@ type queue struct {
 	anchors       map[agentKey]*queuedTurn
 	conversations map[earshot.ConversationID]*conversationQueue
 	posts         map[scopedID]*earshot.Post // by key; a post's turn is in it
+	approvals     map[earshot.ApprovalID]*approval
+	asked         int // how many approvals were ever asked for
 	reading       map[scopedID]map[earshot.ConversationID]map[int]bool
 	resumes       map[stream][]byte
 }
@@ -49,13 +51,16 @@ type queuedTurn struct {
 	steps  []earshot.Step
 	posts  []*earshot.Post
 	pruned bool
+
+	approvals []*approval        // as they were asked for
+	feedback  []earshot.Feedback // by author
 }
 
 // A conversationQueue is a conversation's lease with its turns.
 type conversationQueue struct {
 	rule.StoredLease
 	all   []*queuedTurn // by id
-	turns []*queuedTurn // the unfinished ones, by id
+	turns []*queuedTurn // those in line, by rule.CompareInLine
 }
 
 func newQueue() queue {
@@ -64,6 +69,7 @@ func newQueue() queue {
 		anchors:       map[agentKey]*queuedTurn{},
 		conversations: map[earshot.ConversationID]*conversationQueue{},
 		posts:         map[scopedID]*earshot.Post{},
+		approvals:     map[earshot.ApprovalID]*approval{},
 		reading:       map[scopedID]map[earshot.ConversationID]map[int]bool{},
 		resumes:       map[stream][]byte{},
 	}
@@ -191,15 +197,16 @@ func (q *queue) of(id earshot.ConversationID) *conversationQueue {
 	return l
 }
 
-// advance updates which turns of a conversation are unfinished, and the lowest.
+// advance updates which turns of a conversation are in line, and the first of them.
 func (q *queue) advance(id earshot.ConversationID) {
 	l := q.of(id)
 	l.turns, l.Lowest = nil, 0
 	for _, t := range l.all {
-		if !t.State.Final() {
+		if rule.InLine(t.State) {
 			l.turns = append(l.turns, t)
 		}
 	}
+	slices.SortFunc(l.turns, func(a, b *queuedTurn) int { return rule.CompareInLine(a.QueuedTurn, b.QueuedTurn) })
 	if len(l.turns) > 0 {
 		l.Lowest = l.turns[0].ID
 	}
@@ -270,6 +277,7 @@ func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error
 			}
 			t.Input, t.steps, t.pruned = nil, nil, true
 			t.erasePosts()
+			t.eraseWords()
 			n++
 		}
 		for _, c := range s.channels {

@@ -87,7 +87,7 @@ func (s *Store) Discard(ctx context.Context, id earshot.TurnID, why string) erro
 	})
 }
 
-// unfinished returns a conversation's unfinished turns in order.
+// unfinished returns a conversation's turns in line.
 func (q *queue) unfinished(id earshot.ConversationID) []earshot.QueuedTurn {
 	l := q.conversations[id]
 	if l == nil {

@@ -66,6 +66,7 @@ func (s *Store) Release(ctx context.Context, l earshot.Lease, notBefore earshot.
 		for _, t := range have.turns {
 			t.StoredTurn = t.Released()
 		}
+		s.queue.advance(l.Conversation)
 		return nil
 	})
 }
@@ -117,6 +118,9 @@ func (s *Store) applyChange(t *queuedTurn, c rule.Change) {
 	if len(c.Read) > 0 {
 		s.queue.hasRead(t.Conversation, c.Epoch, c.Read)
 	}
+	if c.CopyRead {
+		s.queue.copyRead(t.Conversation, c.CopyFrom, c.Epoch)
+	}
 	if c.EndEpoch {
 		s.endEpoch(s.conversations[t.Conversation], c.Epoch)
 	}
@@ -124,6 +128,7 @@ func (s *Store) applyChange(t *queuedTurn, c rule.Change) {
 		t.steps = append(t.steps, *c.Step)
 	}
 	s.putPosts(c.Posts)
+	s.changeApprovals(t, c)
 	if c.Commit != nil {
 		s.commit(s.conversations[t.Conversation], *c.Commit)
 	}
@@ -144,5 +149,10 @@ func (s *Store) applyChange(t *queuedTurn, c rule.Change) {
 	}
 	if c.FindLowest {
 		s.queue.advance(t.Conversation)
+	}
+	if c.Free {
+		if l := s.queue.of(t.Conversation); l.Owner == "" {
+			l.Until = 0
+		}
 	}
 }

@@ -15,8 +15,8 @@ func (s *Store) Begin(ctx context.Context, lease earshot.Lease, id earshot.TurnI
 	if err != nil {
 		return err
 	}
-	return s.under(ctx, lease, id, func(h rule.LeasedTurn, _ *queuedTurn) (rule.Change, error) {
-		return rule.DecideBegin(h, p, s.anyDeleted(h.Lease.Conversation.Scope, append(p.Shows, h.Turn.Anchor)))
+	return s.under(ctx, lease, id, func(h rule.LeasedTurn, t *queuedTurn) (rule.Change, error) {
+		return rule.DecideBegin(h, p, s.anyDeleted(h.Lease.Conversation.Scope, append(p.Shows, h.Turn.Anchor)), t != nil && rule.WholeJournal(t.steps))
 	})
 }
 

@@ -58,6 +58,9 @@ func (b Bars) Refuses(m Message, known bool) bool {
 // Ignores reports whether a reaction is not recorded.
 func (b Bars) Ignores(x earshot.ReactionEvent) bool { return x.At <= b.until(x.Author) }
 
+// IgnoresFeedback reports whether feedback is not stored.
+func (b Bars) IgnoresFeedback(f earshot.Feedback) bool { return f.Time <= b.of[f.Author] }
+
 // Admit returns m as it may be recorded: a tombstone, or without the words and the
 // labels of people who are erased.
 func (b Bars) Admit(m Message) Message {

@@ -69,7 +69,8 @@ func DecideRenew(x StoredLease, lease earshot.Lease, now earshot.Time, hold time
 
 // DecideRelease decides about [earshot.Queue.Release]. ok is false when somebody else
 // has the lease by now; then nothing is written. Otherwise the conversation's
-// unfinished turns become what [StoredTurn.Released] returns.
+// unfinished turns become what [StoredTurn.Released] returns, and the first in line is
+// looked up again.
 func DecideRelease(x StoredLease, lease earshot.Lease, notBefore earshot.Time) (_ StoredLease, ok bool) {
 	ok = x.Check(lease) == nil
 	x.Owner, x.Until = "", notBefore

@@ -139,6 +139,7 @@ func (c *Change) end(t StoredTurn, state earshot.TurnState, why string, now ears
 	}
 	t.State, t.Why, t.Updated = state, why, now
 	c.Turns = append(c.Turns, t)
+	c.Withdraw = append(c.Withdraw, t.ID)
 	c.FindLowest = true
 	if state == earshot.TurnDropped && why == AnchorDeleted {
 		c.Unmerge = t.ID
@@ -147,8 +148,7 @@ func (c *Change) end(t StoredTurn, state earshot.TurnState, why string, now ears
 
 // DecideMerge decides about [earshot.Queue.Merge]. h holds the turn that answers the
 // others too; ids are the others' ids, and others are as they are stored (zero
-// where one is not). unfinished are the conversation's unfinished turns in
-// order.
+// where one is not). unfinished are the conversation's turns in line.
 //
 // No unfinished turn may stand before one that is merged, unless it is merged
 // too: it could begin, and then the merged ones could open again before it.
@@ -159,11 +159,17 @@ func DecideMerge(h LeasedTurn, ids []earshot.TurnID, others []StoredTurn, unfini
 	if err := h.Turn.checkUnfinished(); err != nil {
 		return Change{}, err
 	}
+	if h.Turn.State == earshot.TurnWaiting {
+		return Change{}, waits(h.ID)
+	}
 	var c Change
 	into, of := h.Turn, []earshot.TurnID{h.ID}
 	for i, o := range others {
 		if o.ID == 0 || o.Conversation != into.Conversation || o.ID == h.ID {
 			return Change{}, NoTurn(ids[i])
+		}
+		if o.State == earshot.TurnWaiting {
+			return Change{}, waits(o.ID)
 		}
 		if !o.State.Final() && !slices.Contains(of, o.ID) {
 			c.end(o, earshot.TurnDropped, AnsweredWith(h.ID), h.Now)
@@ -171,6 +177,7 @@ func DecideMerge(h LeasedTurn, ids []earshot.TurnID, others []StoredTurn, unfini
 			of = append(of, o.ID)
 		}
 	}
+	unfinished = slices.SortedFunc(slices.Values(unfinished), CompareInLine)
 	for _, first := range unfinished[:min(len(of), len(unfinished))] {
 		if !slices.Contains(of, first.ID) {
 			return Change{}, fmt.Errorf("turn %d comes before what is merged into turn %d: %w", first.ID, h.ID, earshot.ErrConflict)
@@ -202,7 +209,7 @@ const (
 )
 
 // DecideReopen decides about [earshot.Queue.Reopen]. gone reports whether the anchor
-// is deleted; unfinished are the conversation's unfinished turns.
+// is deleted; unfinished are the conversation's turns in line.
 func DecideReopen(q StoredTurn, gone bool, unfinished []earshot.QueuedTurn, now earshot.Time) (Change, error) {
 	switch {
 	case q.State != earshot.TurnParked && q.State != earshot.TurnFailed:
@@ -216,6 +223,7 @@ func DecideReopen(q StoredTurn, gone bool, unfinished []earshot.QueuedTurn, now 
 		}
 	}
 	q.State, q.Why, q.Tries, q.Ends, q.Updated = earshot.TurnOpen, q.Opening(), 0, 0, now
+	q.Stopped, q.StoppedBy = 0, ""
 	return Change{Turns: []StoredTurn{q}, FindLowest: true}, nil
 }
 
@@ -229,5 +237,5 @@ func DecideDiscard(q StoredTurn, why string, now earshot.Time) (Change, error) {
 		return Change{}, fmt.Errorf("turn %d is %s: %w", q.ID, q.State, earshot.ErrConflict)
 	}
 	q.State, q.Why, q.Updated = earshot.TurnDropped, DiscardReason(q.QueuedTurn, why), now
-	return Change{Turns: []StoredTurn{q}}, nil
+	return Change{Turns: []StoredTurn{q}, Withdraw: []earshot.TurnID{q.ID}}, nil
 }

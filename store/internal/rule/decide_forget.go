@@ -14,25 +14,39 @@ func MayBeVisible(s earshot.PostState) bool {
 }
 
 // DropAnchored decides about an unfinished turn whose anchor was just deleted: it is
-// dropped, unless one of its posts may be visible.
+// dropped, unless one of its posts may be visible. Then one that waits is opened, so that
+// what it shows is taken back, and nobody is asked any more.
 func DropAnchored(q StoredTurn, posts []earshot.PostState, now earshot.Time) Change {
 	var c Change
-	if !q.State.Final() && !slices.ContainsFunc(posts, MayBeVisible) {
+	switch {
+	case q.State.Final():
+	case !slices.ContainsFunc(posts, MayBeVisible):
 		c.end(q, earshot.TurnDropped, AnchorDeleted, now)
+	case q.State == earshot.TurnWaiting:
+		c.wake(q, now)
+		c.Withdraw = []earshot.TurnID{q.ID}
 	}
 	return c
 }
 
 // ForgetAsker decides about a turn that says who asked for it by an emoji, once they are
 // erased: its text is erased. While it is unfinished it is dropped, unless one of its
-// posts may be visible; then it goes on, as if the anchor had asked. One that has ended
+// posts may be visible; then it goes on, as if the anchor had asked, also where it waited
+// for an approval, of which nothing is left to agree to. One that has ended
 // keeps the rest of its Why.
 func ForgetAsker(q StoredTurn, posts []earshot.PostState, now earshot.Time) Change {
 	c := Change{Erase: true}
 	switch {
 	case q.State.Final() || slices.ContainsFunc(posts, MayBeVisible):
-		if _, asked := q.AskedBy(); asked {
+		_, asked := q.AskedBy()
+		if asked {
 			q.Why, q.Updated = q.Reason(), now
+		}
+		switch {
+		case q.State == earshot.TurnWaiting:
+			c.wake(q, now)
+			c.Withdraw = []earshot.TurnID{q.ID}
+		case asked:
 			c.Turns = append(c.Turns, q)
 		}
 	default:

@@ -8,8 +8,9 @@ import (
 )
 
 // DecideBegin decides about [earshot.Queue.Begin]. gone reports whether one of the
-// messages that the prompt shows, or the anchor, is deleted.
-func DecideBegin(h LeasedTurn, p earshot.Prompt, gone bool) (Change, error) {
+// messages that the prompt shows, or the anchor, is deleted; whole that the journal has
+// steps, and that nothing of them was erased (see [WholeJournal]).
+func DecideBegin(h LeasedTurn, p earshot.Prompt, gone, whole bool) (Change, error) {
 	if err := h.checkLease(); err != nil {
 		return Change{}, err
 	}
@@ -28,16 +29,28 @@ func DecideBegin(h LeasedTurn, p earshot.Prompt, gone bool) (Change, error) {
 	if again && HasBegun(t.State) {
 		return c, nil
 	}
-	c.EmptyJournal = !again
+	kept := p.Keeps && whole && t.Epoch >= 0
+	c.EmptyJournal = !again && !kept
+	if c.EmptyJournal && t.Epoch >= 0 { // a call of the new journal may have the id of an old one
+		c.DropCalls, c.Withdraw = true, []earshot.TurnID{t.ID}
+	}
+	// What is kept repeats what the old epoch has read: an erasure of that finds it by
+	// the new one.
+	c.CopyRead, c.CopyFrom = kept && t.Epoch != p.Epoch, max(t.Epoch, 0)
 	// Posts that were written in another epoch repeat what that one has read: an
 	// erasure of it would not find them.
-	c.ErasePosts = t.Outdated(h.Epoch) || t.Epoch >= 0 && t.Epoch != p.Epoch
+	c.ErasePosts = !kept && (t.Outdated(h.Epoch) || t.Epoch >= 0 && t.Epoch != p.Epoch)
 	if t.State != earshot.TurnPosting {
 		t.State = earshot.TurnGenerating
 	}
 	t.From, t.Epoch, t.Began, t.Input, t.Hash, t.Updated = p.From, p.Epoch, p.Began, p.Input, p.Hash, h.Now
 	c.Turns, c.Input = []StoredTurn{t}, true
 	return c, nil
+}
+
+// WholeJournal reports whether a journal has steps, of which none was erased.
+func WholeJournal(steps []earshot.Step) bool {
+	return len(steps) > 0 && !slices.ContainsFunc(steps, func(s earshot.Step) bool { return s.Erased || len(s.Data) == 0 })
 }
 
 // AddStep decides about [earshot.Queue.AddStep]. steps is how many steps the
@@ -59,11 +72,8 @@ func AddStep(h LeasedTurn, s earshot.Step, steps int, gone bool, puts ...PostCal
 
 func addStep(h LeasedTurn, s earshot.Step, steps int, gone bool) (Change, error) {
 	t := h.Turn
-	if err := t.checkUnfinished(); err != nil {
+	if err := h.checkBegun(); err != nil {
 		return Change{}, err
-	}
-	if !HasBegun(t.State) || t.From < 0 {
-		return Change{}, fmt.Errorf("turn %d has not begun: %w", t.ID, earshot.ErrConflict)
 	}
 	if s.N > steps {
 		return Change{}, fmt.Errorf("%w: step %d of turn %d follows %d", earshot.ErrInvalid, s.N, t.ID, steps-1)

@@ -43,6 +43,7 @@ func CheckDraft(d earshot.Draft) (earshot.Draft, error) {
 	if d.Prompt, err = CheckPrompt(d.Prompt); err != nil {
 		return d, err
 	}
+	d.Prompt.Keeps = false
 	d.Prompt.Shows = IDs(append(d.Prompt.Shows, d.Anchor))
 	for _, id := range d.Prompt.Shows {
 		if len(id) > MaxID {

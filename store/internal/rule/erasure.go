@@ -59,6 +59,10 @@ type Eraser interface {
 	// ForgetAsker looks at turns after a cursor, and applies ForgetAsker to those that the
 	// person asked for by an emoji at or before until.
 	ForgetAsker(ctx context.Context, s earshot.Scope, id earshot.AuthorID, until earshot.Time, after string) (next string, more bool, err error)
+	// ForgetDeeds removes a person from the channel's approvals and from who stopped turns,
+	// and their feedback, as far as they did it at or before until: see WithoutPerson and
+	// WithoutStopper.
+	ForgetDeeds(ctx context.Context, s earshot.Scope, id earshot.AuthorID, until earshot.Time) error
 	// ForgetAuthors removes those of the authors who have no message left.
 	ForgetAuthors(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID, ids []earshot.AuthorID) error
 	// ForgetChannel empties a channel's name, topic and purpose, and removes the
@@ -140,7 +144,7 @@ type phase func(context.Context, Eraser, *Erasure, earshot.Scope) (more bool, er
 func (x *Erasure) phases() []phase {
 	switch of := x.Of; {
 	case of.User != "":
-		return []phase{eraseSpeech, scrubMessages, scrubEvents, endNamed, scrubMetadata, forgetReactions, forgetAsker}
+		return []phase{eraseSpeech, scrubMessages, scrubEvents, endNamed, scrubMetadata, forgetReactions, forgetAsker, forgetDeeds}
 	case of.Messages != nil:
 		return []phase{eraseListed}
 	case of.Before != 0:
@@ -317,6 +321,10 @@ func forgetReactions(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope)
 func forgetAsker(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope) (more bool, err error) {
 	x.At, more, err = e.ForgetAsker(ctx, s, x.Of.User, x.Until, x.At)
 	return more, err
+}
+
+func forgetDeeds(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope) (bool, error) {
+	return false, e.ForgetDeeds(ctx, s, x.Of.User, x.Until)
 }
 
 func forgetChannel(ctx context.Context, e Eraser, _ *Erasure, s earshot.Scope) (bool, error) {

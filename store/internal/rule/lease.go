@@ -1,6 +1,7 @@
 package rule
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
@@ -15,16 +16,37 @@ import (
 // erasure of deleted text. Their rules stand here twice, as a function for the
 // memory engine and as SQL for the two databases; a test compares them.
 
-// The states of a turn as conditions. UnfinishedSQL is, word for word, the
+// The states of a turn as conditions. UnfinishedSQL is [InLine], and word for word the
 // condition of the index queued_turn_unfinished.
 const (
 	UnfinishedSQL = `state IN ('open', 'claimed', 'generating', 'posting')`
+	WaitingSQL    = `state = 'waiting'`
 	BegunSQL      = `state IN ('generating', 'posting')`
 	RefusedSQL    = `state = 'refused'`
 	FinalSQL      = `state IN ('done', 'failed', 'parked', 'dropped', 'refused')`
 )
 
-// HasBegun reports whether a turn in this state has its prompt and is not final.
+// InLine reports whether a turn in this state is to be claimed or goes on under a lease.
+// One that waits is not in line until it is opened again.
+func InLine(s earshot.TurnState) bool { return !s.Final() && s != earshot.TurnWaiting }
+
+// CompareInLine orders the turns in line of a conversation: the one that somebody has
+// claimed or begun comes before those that are open, else the lowest comes first. A turn
+// that has waited thus disturbs none that is being answered. InLineSQL is the same order.
+func CompareInLine(a, b earshot.QueuedTurn) int {
+	open := func(q earshot.QueuedTurn) int {
+		if q.State == earshot.TurnOpen {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(open(a), open(b)), cmp.Compare(a.ID, b.ID))
+}
+
+// InLineSQL is the order of [CompareInLine].
+const InLineSQL = `CASE state WHEN 'open' THEN 1 ELSE 0 END, id`
+
+// HasBegun reports whether a turn in this state has its prompt and is being answered.
 func HasBegun(s earshot.TurnState) bool {
 	return s == earshot.TurnGenerating || s == earshot.TurnPosting
 }
@@ -65,13 +87,13 @@ func (q StoredTurn) checkUnfinished() error {
 	return fmt.Errorf("turn %d is %s: %w", q.ID, q.State, earshot.ErrConflict)
 }
 
-// A StoredLease is a conversation's lease as it is stored, with the lowest of its
-// unfinished turns. The zero StoredLease is that of a conversation without a lease.
+// A StoredLease is a conversation's lease as it is stored, with the first of its turns in
+// line, see [CompareInLine]. The zero StoredLease is that of a conversation without a lease.
 type StoredLease struct {
 	Owner  string // "" when nobody holds the lease; then nobody takes it before Until
 	Fence  int64
 	Until  earshot.Time
-	Lowest earshot.TurnID // 0 when every turn is final
+	Lowest earshot.TurnID // 0 when no turn is in line
 }
 
 // Check returns [earshot.ErrFenced] unless lease is the stored one. A lease that
@@ -105,8 +127,8 @@ func (h LeasedTurn) checkLease() error {
 	return nil
 }
 
-// checkLowest returns [earshot.ErrConflict] unless the turn is its conversation's
-// lowest unfinished one.
+// checkLowest returns [earshot.ErrConflict] unless the turn is the first in line of its
+// conversation.
 func (h LeasedTurn) checkLowest() error {
 	if err := h.Turn.checkUnfinished(); err != nil {
 		return err
@@ -121,17 +143,24 @@ func (h LeasedTurn) checkLowest() error {
 // The zero Change writes nothing.
 type Change struct {
 	EmptyJournal bool                // delete the turn's journal
+	DropCalls    bool                // its approvals are of no call any more
 	ErasePosts   bool                // erase the texts of the turn's posts
 	Read         []earshot.MessageID // note that Epoch of the conversation holds their text
+	CopyRead     bool                // note that Epoch holds the text too that CopyFrom holds
+	CopyFrom     int                 // an epoch
 	EndEpoch     bool                // end Epoch of the conversation, and those before it
-	Epoch        int                 // which Read and EndEpoch are about
+	Epoch        int                 // which Read, CopyRead and EndEpoch are about
 	Step         *earshot.Step       // append it to the turn's journal
 	Posts        []earshot.Post      // store them; each replaces the post of the same turn and chunk
+	Ask          *earshot.Approval   // store it as a new one
+	Approval     *earshot.Approval   // update its row
+	Withdraw     []earshot.TurnID    // the open approvals of these turns are withdrawn, see [Withdrawn]
 	Commit       *Commit
 	Turns        []StoredTurn   // update their rows
 	OnlyUpdated  bool           // only the field Updated of Turns has changed
 	Input        bool           // write the Input of Turns too
 	Unmerge      earshot.TurnID // open the turns again that were merged into this one, see [ReopenMerged]; 0: none
 	Erase        bool           // erase the turn's input and journal, and its posts' texts unless KeepsPosts
-	FindLowest   bool           // look up again which unfinished turn of the conversation is the lowest
+	FindLowest   bool           // look up again which turn of the conversation is the first in line
+	Free         bool           // the conversation's lease can be claimed at once, unless somebody holds it
 }

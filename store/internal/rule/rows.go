@@ -11,14 +11,14 @@ import (
 // read loads, and where a row of them is scanned to, in the same order.
 
 // QueuedColumns are those of queued_turn but for the input, which is large.
-const QueuedColumns = `id, agent, platform, workspace, channel, conversation, anchor, state, why, tries, ends, opened, updated, from_epoch, epoch, number, hash, began, again`
+const QueuedColumns = `id, agent, platform, workspace, channel, conversation, anchor, state, why, tries, ends, opened, updated, from_epoch, epoch, number, hash, began, again, 0, ''`
 
 // QueuedFields returns where a row of QueuedColumns is scanned to.
 func QueuedFields(q *StoredTurn) []any {
 	s := &q.Conversation.Scope
 	return []any{
 		&q.ID, &q.Conversation.Agent, &s.Platform, &s.Workspace, &s.Channel, &q.Conversation.Name, &q.Anchor, &q.State, &q.Why,
-		&q.Tries, &q.Ends, &q.Opened, &q.Updated, &q.From, &q.Epoch, &q.Number, &q.Hash, &q.Began, &q.Again,
+		&q.Tries, &q.Ends, &q.Opened, &q.Updated, &q.From, &q.Epoch, &q.Number, &q.Hash, &q.Began, &q.Again, &q.Stopped, &q.StoppedBy,
 	}
 }
 

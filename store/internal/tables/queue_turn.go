@@ -22,7 +22,7 @@ func (s *Store) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p
 		t.askDeleted(scope, p.Shows, &gone)
 		t.Ask(`SELECT 1 FROM message`+t.SQL.MessagesIn+` AND id = (SELECT anchor FROM queued_turn WHERE id = $4) AND deleted + 0 = 1`,
 			Args(scope, int64(id)), ScanOne(&gone, new(int)))
-	}, func(h rule.LeasedTurn) (rule.Change, error) { return rule.DecideBegin(h, p, gone) }))
+	}, func(h rule.LeasedTurn) (rule.Change, error) { return rule.DecideBegin(h, p, gone, false) }))
 }
 
 // AddStep implements [earshot.Queue].
