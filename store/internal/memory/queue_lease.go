@@ -114,6 +114,7 @@ func (s *Store) applyChange(t *queuedTurn, c rule.Change) {
 	}
 	if c.ErasePosts {
 		t.erasePosts()
+		t.eraseWords()
 	}
 	if len(c.Read) > 0 {
 		s.queue.hasRead(t.Conversation, c.Epoch, c.Read)

@@ -48,6 +48,16 @@ var onDiskAlone = map[string]string{
 	"Confirm":     "ids",
 	"Posted":      "reads",
 
+	"AskApproval":    "what a running turn needs; it is removed when the turn has ended",
+	"AwaitApprovals": "ids",
+	"DecideApproval": "what a running turn needs, as the answer of a person is; only of one that has not ended",
+	"NoteApproval":   "what a running turn needs; only of one that has not ended",
+	"Approval":       "reads",
+	"Approvals":      "reads",
+	"StopTurn":       "ids",
+	"RemoveFeedback": "removes",
+	"Feedback":       "reads",
+
 	"AddCalls":   "counts",
 	"Calls":      "reads",
 	"BookCalls":  "counts",

@@ -131,6 +131,19 @@ func (s *Store) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID,
 	return s.Store.AddStep(ctx, l, id, step, posts...)
 }
 
+// PutFeedback implements [earshot.FeedbackStore]. Of an answer in a transient channel the
+// disk gets who was content with it, and not what they said.
+func (s *Store) PutFeedback(ctx context.Context, f earshot.Feedback) error {
+	q, err := s.Store.QueuedTurn(ctx, f.Turn)
+	if err != nil {
+		return err
+	}
+	if s.transient(q.Conversation.Scope) {
+		f.Reason = ""
+	}
+	return s.Store.PutFeedback(ctx, f)
+}
+
 // PruneEvents implements [earshot.Inbox].
 func (s *Store) PruneEvents(ctx context.Context, before earshot.Time) (int, error) {
 	if _, err := s.memory.PruneEvents(ctx, before); err != nil {

@@ -14,7 +14,7 @@ import (
 // has the sum of its arguments, and shares nothing with a.
 func CheckApproval(a earshot.Approval) (earshot.Approval, error) {
 	a = earshot.Approval{
-		ID: text(a.ID), Turn: a.Turn, Asker: text(a.Asker), Call: Text(a.Call), Tool: Text(a.Tool), Args: slices.Clone(a.Args),
+		ID: text(a.ID), Turn: a.Turn, Asker: text(a.Asker), Call: Text(a.Call), Tool: Text(a.Tool), Args: nonEmpty(slices.Clone(a.Args)),
 		Asked: a.Asked, Expires: a.Expires, State: earshot.ApprovalOpen,
 	}
 	if a.ID == "" {
@@ -203,7 +203,7 @@ func Withdrawn(a earshot.Approval, now earshot.Time) earshot.Approval {
 	return a
 }
 
-// See [Withdrawn]. OpenSQL is, word for word, the condition of the index approval_open.
+// See [Withdrawn].
 const (
 	WithdrawSQL = `state = 'withdrawn'`
 	OpenSQL     = `state = 'open'`

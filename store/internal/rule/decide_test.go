@@ -17,7 +17,7 @@ func TestTheConditionsInSQLAreThoseInGo(t *testing.T) {
 		sql string
 		so  func(earshot.TurnState) bool
 	}{
-		{UnfinishedSQL, func(s earshot.TurnState) bool { return !s.Final() }}, {BegunSQL, HasBegun},
+		{UnfinishedSQL, InLine}, {BegunSQL, HasBegun}, {BusySQL, IsAnswering},
 		{FinalSQL, earshot.TurnState.Final},
 		{RefusedSQL, func(s earshot.TurnState) bool { return s == earshot.TurnRefused }},
 		{UnmergedSQL, func(s earshot.TurnState) bool {

@@ -37,8 +37,8 @@ func DecideBegin(h LeasedTurn, p earshot.Prompt, gone, whole bool) (Change, erro
 	// What is kept repeats what the old epoch has read: an erasure of that finds it by
 	// the new one.
 	c.CopyRead, c.CopyFrom = kept && t.Epoch != p.Epoch, max(t.Epoch, 0)
-	// Posts that were written in another epoch repeat what that one has read: an
-	// erasure of it would not find them.
+	// Posts and approvals that were written in another epoch repeat what that one has
+	// read: an erasure of it would not find them.
 	c.ErasePosts = !kept && (t.Outdated(h.Epoch) || t.Epoch >= 0 && t.Epoch != p.Epoch)
 	if t.State != earshot.TurnPosting {
 		t.State = earshot.TurnGenerating

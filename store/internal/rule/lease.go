@@ -20,7 +20,6 @@ import (
 // condition of the index queued_turn_unfinished.
 const (
 	UnfinishedSQL = `state IN ('open', 'claimed', 'generating', 'posting')`
-	WaitingSQL    = `state = 'waiting'`
 	BegunSQL      = `state IN ('generating', 'posting')`
 	RefusedSQL    = `state = 'refused'`
 	FinalSQL      = `state IN ('done', 'failed', 'parked', 'dropped', 'refused')`
@@ -32,7 +31,7 @@ func InLine(s earshot.TurnState) bool { return !s.Final() && s != earshot.TurnWa
 
 // CompareInLine orders the turns in line of a conversation: the one that somebody has
 // claimed or begun comes before those that are open, else the lowest comes first. A turn
-// that has waited thus disturbs none that is being answered. InLineSQL is the same order.
+// that has waited thus disturbs none that is being answered.
 func CompareInLine(a, b earshot.QueuedTurn) int {
 	open := func(q earshot.QueuedTurn) int {
 		if q.State == earshot.TurnOpen {
@@ -43,8 +42,12 @@ func CompareInLine(a, b earshot.QueuedTurn) int {
 	return cmp.Or(cmp.Compare(open(a), open(b)), cmp.Compare(a.ID, b.ID))
 }
 
-// InLineSQL is the order of [CompareInLine].
-const InLineSQL = `CASE state WHEN 'open' THEN 1 ELSE 0 END, id`
+// FirstInLineSQL is the id of the first in line of the turns of the conversation of a row
+// of lease; 0 where there is none. It is [CompareInLine], in two look-ups by the index.
+const FirstInLineSQL = `coalesce((SELECT min(id) FROM queued_turn q` + ofLease + ` AND ` + BusySQL + `), (SELECT min(id) FROM queued_turn q` + ofLease + `), 0)`
+
+const ofLease = ` WHERE q.agent = lease.agent AND q.platform = lease.platform AND q.workspace = lease.workspace AND q.channel = lease.channel
+	AND q.conversation = lease.conversation AND ` + UnfinishedSQL
 
 // HasBegun reports whether a turn in this state has its prompt and is being answered.
 func HasBegun(s earshot.TurnState) bool {
@@ -144,7 +147,7 @@ func (h LeasedTurn) checkLowest() error {
 type Change struct {
 	EmptyJournal bool                // delete the turn's journal
 	DropCalls    bool                // its approvals are of no call any more
-	ErasePosts   bool                // erase the texts of the turn's posts
+	ErasePosts   bool                // erase the texts of the turn's posts, approvals and feedback
 	Read         []earshot.MessageID // note that Epoch of the conversation holds their text
 	CopyRead     bool                // note that Epoch holds the text too that CopyFrom holds
 	CopyFrom     int                 // an epoch

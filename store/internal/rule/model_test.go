@@ -18,7 +18,7 @@ import (
 // it keeps is what the decisions say.
 func TestWhateverIsAskedTheRulesHold(t *testing.T) {
 	t.Parallel()
-	states := []earshot.TurnState{earshot.TurnDone, earshot.TurnFailed, earshot.TurnDropped, earshot.TurnPosting, earshot.TurnGenerating}
+	states := []earshot.TurnState{earshot.TurnDone, earshot.TurnFailed, earshot.TurnDropped, earshot.TurnPosting, earshot.TurnGenerating, earshot.TurnWaiting}
 	reached := map[earshot.TurnState]int{}
 	missing := func() []earshot.TurnState {
 		return slices.DeleteFunc(slices.Clone(states), func(s earshot.TurnState) bool { return reached[s] > 0 })
@@ -34,6 +34,7 @@ func TestWhateverIsAskedTheRulesHold(t *testing.T) {
 			t.Repeat(map[string]func(*rapid.T){
 				"accept": m.accept, "claim": m.claim, "give back or renew": m.giveBack, "begin": m.begin, "again, begin": m.begin, "step": m.step,
 				"post": m.post, "again, post": m.post, "confirm": m.confirm, "finish": m.finish, "merge": m.merge, "reopen": m.reopen, "discard": m.discard, "delete": m.erase,
+				"ask a person": m.askPerson, "wait for a person": m.wait, "decide": m.decide, "stop": m.stop,
 				"": m.check,
 			})
 			for _, o := range m.turns {
@@ -62,6 +63,7 @@ type modelTurn struct {
 	input string
 	steps []earshot.Step
 	posts []earshot.Post
+	asked []earshot.Approval
 	knows map[earshot.MessageID]bool // what its writer has seen
 	was   earshot.TurnState
 	sent  map[int]earshot.Post // as they were when they were first sent
@@ -178,13 +180,14 @@ func (m *model) giveBack(t *rapid.T) {
 	for _, o := range m.turns {
 		o.StoredTurn = o.Released()
 	}
+	m.advance()
 }
 
 func (m *model) begin(t *rapid.T) {
 	h, o := m.held(t)
 	shows := []earshot.MessageID{anyMessage(t)}
 	gathered := max(0, m.epoch-rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "epochs ago"))
-	p := earshot.Prompt{From: gathered, Epoch: gathered, Shows: shows, Hash: string(shows[0])}
+	p := earshot.Prompt{From: gathered, Epoch: gathered, Shows: shows, Hash: string(shows[0]), Keeps: rapid.Bool().Draw(t, "keeps")}
 	if rapid.IntRange(0, 4).Draw(t, "compact") == 0 {
 		p.Epoch++
 	}
@@ -197,7 +200,7 @@ func (m *model) begin(t *rapid.T) {
 		}
 	}
 	p.Input = []byte(repeats(knows))
-	c, err := DecideBegin(h, p, m.deleted[shows[0]] || m.deleted[o.Anchor])
+	c, err := DecideBegin(h, p, m.deleted[shows[0]] || m.deleted[o.Anchor], WholeJournal(o.steps))
 	if err != nil {
 		return
 	}
@@ -208,6 +211,9 @@ func (m *model) begin(t *rapid.T) {
 		t.Fatalf("turn %d began in epoch %d, gathered in %d", o.ID, m.epoch, gathered)
 	}
 	if len(c.Turns) > 0 {
+		if !c.EmptyJournal {
+			maps.Copy(knows, o.knows)
+		}
 		o.knows = knows
 	}
 	m.apply(o, c)
@@ -312,11 +318,8 @@ func (m *model) merge(t *rapid.T) {
 	var ids []earshot.TurnID
 	var others []StoredTurn
 	ends, passed, before := o.ends, false, false
-	for _, id := range m.ids() {
-		q := m.turns[id].StoredTurn
-		if q.State.Final() {
-			continue
-		}
+	for _, in := range m.inLine() {
+		id, q := in.ID, m.turns[in.ID].StoredTurn
 		if id != o.ID && rapid.IntRange(0, 3).Draw(t, "left out") == 0 {
 			passed = true
 			continue
@@ -331,7 +334,7 @@ func (m *model) merge(t *rapid.T) {
 		ids, others = append(ids, id), append(others, q)
 		ends = max(ends, m.turns[id].ends)
 	}
-	c, err := DecideMerge(h, ids, others, m.unfinished())
+	c, err := DecideMerge(h, ids, others, m.inLine())
 	if err != nil {
 		return
 	}
@@ -342,14 +345,93 @@ func (m *model) merge(t *rapid.T) {
 	m.apply(o, c)
 }
 
-func (m *model) unfinished() []earshot.QueuedTurn {
-	var unfinished []earshot.QueuedTurn
+// inLine returns the turns in line, the first of them first.
+func (m *model) inLine() []earshot.QueuedTurn {
+	var out []earshot.QueuedTurn
 	for _, id := range m.ids() {
-		if !m.turns[id].State.Final() {
-			unfinished = append(unfinished, m.turns[id].QueuedTurn)
+		if InLine(m.turns[id].State) {
+			out = append(out, m.turns[id].QueuedTurn)
 		}
 	}
-	return unfinished
+	slices.SortFunc(out, CompareInLine)
+	return out
+}
+
+func (m *model) askPerson(t *rapid.T) {
+	h, o := m.held(t)
+	a := earshot.Approval{ID: earshot.ApprovalID(fmt.Sprint(m.now)), Turn: o.ID, Call: rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "call"),
+		Args: []byte(repeats(o.knows)), Expires: m.now + 10, State: earshot.ApprovalOpen}
+	var same *earshot.Approval
+	for i := range o.asked {
+		if a.Call != "" && o.asked[i].Call == a.Call {
+			same = &o.asked[i]
+		}
+	}
+	if _, c, err := DecideAsk(h, a, same, false); err == nil {
+		m.apply(o, c)
+	}
+}
+
+func (m *model) wait(t *rapid.T) {
+	h, o := m.held(t)
+	c, waits, err := DecideAwait(h, o.asks(""))
+	if err != nil {
+		return
+	}
+	m.apply(o, c)
+	if waits != (o.State == earshot.TurnWaiting) {
+		t.Fatalf("turn %d is %s and waits: %v", o.ID, o.State, waits)
+	}
+	if waits {
+		o.ends = 0
+	}
+}
+
+func (o *modelTurn) asks(not earshot.ApprovalID) bool {
+	return slices.ContainsFunc(o.asked, func(a earshot.Approval) bool { return a.State == earshot.ApprovalOpen && a.ID != not })
+}
+
+func (m *model) decide(t *rapid.T) {
+	if len(m.turns) == 0 {
+		t.Skip("no turn")
+	}
+	o := m.turns[rapid.SampledFrom(m.ids()).Draw(t, "turn")]
+	if len(o.asked) == 0 {
+		t.Skip("nobody was asked")
+	}
+	a := rapid.SampledFrom(o.asked).Draw(t, "approval")
+	m.now += earshot.Time(rapid.IntRange(0, 5).Draw(t, "later"))
+	d := earshot.Decision{Time: m.now, State: rapid.SampledFrom(earshot.ApprovalStates()[1:]).Draw(t, "state")}
+	waited := o.State == earshot.TurnWaiting
+	got, c, err := DecideApproval(a, d, o.StoredTurn, o.asks(a.ID), m.now)
+	if a.State != earshot.ApprovalOpen && (err == nil || got.State != a.State) {
+		t.Fatalf("an approval that was %s is %s: %v", a.State, got.State, err)
+	}
+	if d.Time >= a.Expires && got.State == earshot.ApprovalAgreed && a.State == earshot.ApprovalOpen {
+		t.Fatal("an approval was agreed to after it had expired")
+	}
+	m.apply(o, c)
+	if waited && o.State != earshot.TurnOpen && !o.asks("") {
+		t.Fatalf("turn %d is %s when nobody is asked any more", o.ID, o.State)
+	}
+}
+
+func (m *model) stop(t *rapid.T) {
+	if len(m.turns) == 0 || rapid.IntRange(0, 3).Draw(t, "really") > 0 {
+		t.Skip("no turn is stopped")
+	}
+	o := m.turns[rapid.SampledFrom(m.ids()).Draw(t, "turn")]
+	c, err := DecideStop(o.StoredTurn, "U1", m.now)
+	if (err == nil) == o.State.Final() {
+		t.Fatalf("a turn that is %s is stopped: %v", o.State, err)
+	}
+	if err != nil {
+		return
+	}
+	m.apply(o, c)
+	if o.Stopped == 0 || o.State == earshot.TurnWaiting {
+		t.Fatalf("turn %d is %s after it was stopped at %d", o.ID, o.State, o.Stopped)
+	}
 }
 
 func (m *model) reopen(t *rapid.T) {
@@ -357,7 +439,7 @@ func (m *model) reopen(t *rapid.T) {
 		t.Skip("no turn")
 	}
 	o := m.turns[rapid.SampledFrom(m.ids()).Draw(t, "turn")]
-	c, err := DecideReopen(o.StoredTurn, m.deleted[o.Anchor], m.unfinished(), m.now)
+	c, err := DecideReopen(o.StoredTurn, m.deleted[o.Anchor], m.inLine(), m.now)
 	if err == nil {
 		m.revived, o.ends = true, 0
 		m.apply(o, c)
@@ -441,6 +523,13 @@ func (o *modelTurn) erase() {
 	if !o.KeepsPosts() {
 		o.blank()
 	}
+	o.blankWords()
+}
+
+func (o *modelTurn) blankWords() {
+	for i := range o.asked {
+		o.asked[i] = WithoutWords(o.asked[i])
+	}
 }
 
 func (o *modelTurn) blank() {
@@ -451,10 +540,8 @@ func (o *modelTurn) blank() {
 
 func (m *model) advance() {
 	m.stored.Lowest = 0
-	for _, id := range m.ids() {
-		if m.stored.Lowest == 0 && !m.turns[id].State.Final() {
-			m.stored.Lowest = id
-		}
+	if list := m.inLine(); len(list) > 0 {
+		m.stored.Lowest = list[0].ID
 	}
 }
 
@@ -463,10 +550,21 @@ func (m *model) apply(o *modelTurn, c Change) {
 	if c.EmptyJournal {
 		o.steps = nil
 	}
+	if c.DropCalls {
+		for i := range o.asked {
+			o.asked[i].Call = ""
+		}
+	}
 	if c.ErasePosts {
 		o.blank()
+		o.blankWords()
 	}
 	m.hasRead(c.Epoch, c.Read)
+	for _, epochs := range m.read {
+		if c.CopyRead && epochs[c.CopyFrom] {
+			epochs[c.Epoch] = true
+		}
+	}
 	if c.EndEpoch {
 		m.epoch = max(m.epoch, c.Epoch+1)
 	}
@@ -475,6 +573,19 @@ func (m *model) apply(o *modelTurn, c Change) {
 	}
 	for _, p := range c.Posts {
 		o.posts = append(slices.DeleteFunc(o.posts, func(x earshot.Post) bool { return x.Chunk == p.Chunk }), p)
+	}
+	if c.Ask != nil {
+		o.asked = append(o.asked, *c.Ask)
+	}
+	for i := range o.asked {
+		if c.Approval != nil && o.asked[i].ID == c.Approval.ID {
+			o.asked[i] = *c.Approval
+		}
+	}
+	for _, id := range c.Withdraw {
+		for i, a := range m.turns[id].asked {
+			m.turns[id].asked[i] = Withdrawn(a, m.now)
+		}
 	}
 	if c.Commit != nil {
 		m.commits = append(m.commits, c.Commit.Turn)
@@ -503,6 +614,9 @@ func (m *model) apply(o *modelTurn, c Change) {
 	}
 	if c.FindLowest {
 		m.advance()
+	}
+	if c.Free && m.stored.Owner == "" {
+		m.stored.Until = 0
 	}
 }
 
@@ -568,6 +682,12 @@ func (m *model) checkTurn(t *rapid.T, o *modelTurn) {
 		m.forgotten(t, "a journal", string(s.Data))
 	}
 	m.forgotten(t, "an input", o.input)
+	for _, a := range o.asked {
+		m.forgotten(t, "an approval", string(a.Args))
+	}
+	if asks := o.asks(""); asks && o.State.Final() || !asks && o.State == earshot.TurnWaiting {
+		t.Fatalf("turn %d is %s, and somebody is asked: %v", o.ID, o.State, asks)
+	}
 	for _, p := range o.posts {
 		was, known := o.sent[p.Chunk]
 		if known && (p.State != was.State || p.Key != was.Key || p.Message != was.Message) {

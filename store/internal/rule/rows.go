@@ -11,7 +11,7 @@ import (
 // read loads, and where a row of them is scanned to, in the same order.
 
 // QueuedColumns are those of queued_turn but for the input, which is large.
-const QueuedColumns = `id, agent, platform, workspace, channel, conversation, anchor, state, why, tries, ends, opened, updated, from_epoch, epoch, number, hash, began, again, 0, ''`
+const QueuedColumns = `id, agent, platform, workspace, channel, conversation, anchor, state, why, tries, ends, opened, updated, from_epoch, epoch, number, hash, began, again, stopped, stopped_by`
 
 // QueuedFields returns where a row of QueuedColumns is scanned to.
 func QueuedFields(q *StoredTurn) []any {

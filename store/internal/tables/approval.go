@@ -2,43 +2,203 @@ package tables
 
 import (
 	"context"
-	"errors"
+	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-var errUnsupported = errors.New("unsupported yet")
+func scanApproval(row Row, a *earshot.Approval) error { return rule.ScanApproval(row.Scan, a) }
 
-func (s *Store) AskApproval(ctx context.Context, l earshot.Lease, a earshot.Approval) (earshot.Approval, error) {
-	return a, errUnsupported
+// askApproval queries one approval. It sets out to nil where there is none.
+func askApproval(a Asker, which string, args []any, out **earshot.Approval) {
+	*out = nil
+	a.Ask(`SELECT `+rule.ApprovalColumns+` FROM approval`+which, args, func(row Row) error {
+		*out = &earshot.Approval{}
+		return scanApproval(row, *out)
+	})
 }
-func (s *Store) AwaitApprovals(ctx context.Context, l earshot.Lease, id earshot.TurnID) (bool, error) {
-	return false, errUnsupported
+
+// approvalWithID selects an approval.
+const approvalWithID = ` WHERE id = $1`
+
+// AskApproval implements [earshot.Approvals].
+func (s *Store) AskApproval(ctx context.Context, l earshot.Lease, a earshot.Approval) (out earshot.Approval, err error) {
+	if a, err = rule.CheckApproval(a); err != nil {
+		return earshot.Approval{}, err
+	}
+	var same *earshot.Approval
+	taken := false
+	err = s.under(ctx, "ask for an approval", l, a.Turn, func(t *Tx) {
+		taken = false
+		askApproval(t, ` WHERE turn = $1 AND call = $2 AND call <> ''`, []any{int64(a.Turn), a.Call}, &same)
+		t.Ask(`SELECT 1 FROM approval`+approvalWithID, []any{string(a.ID)}, ScanOne(&taken, new(int)))
+	}, func(h rule.LeasedTurn) (c rule.Change, err error) {
+		out, c, err = rule.DecideAsk(h, a, same, taken)
+		return c, err
+	})
+	if err != nil {
+		return earshot.Approval{}, err
+	}
+	return out, nil
 }
+
+// askOpen queries whether an approval of a turn is open, besides that with the id not.
+func (t *Tx) askOpen(id earshot.TurnID, not earshot.ApprovalID, open *bool) {
+	*open = false
+	t.Ask(`SELECT 1 FROM approval WHERE turn = $1 AND id <> $2 AND `+t.SQL.NoIndex+rule.OpenSQL+` LIMIT 1`, []any{int64(id), string(not)}, ScanOne(open, new(int)))
+}
+
+// AwaitApprovals implements [earshot.Approvals].
+func (s *Store) AwaitApprovals(ctx context.Context, l earshot.Lease, id earshot.TurnID) (waits bool, err error) {
+	open := false
+	err = s.under(ctx, "wait for approvals", l, id, func(t *Tx) { t.askOpen(id, "", &open) }, func(h rule.LeasedTurn) (c rule.Change, err error) {
+		c, waits, err = rule.DecideAwait(h, open)
+		return c, err
+	})
+	return waits && err == nil, err
+}
+
+// DecideApproval implements [earshot.Approvals]. What was decided against d is committed
+// too.
 func (s *Store) DecideApproval(ctx context.Context, id earshot.ApprovalID, d earshot.Decision) (earshot.Approval, error) {
-	return earshot.Approval{}, errUnsupported
+	d, err := rule.CheckDecision(d)
+	if err != nil {
+		return earshot.Approval{}, err
+	}
+	at, err := s.Approval(ctx, id) // for its turn, which never changes
+	if err != nil {
+		return earshot.Approval{}, err
+	}
+	var out earshot.Approval
+	var refused error
+	err = s.engine.Apply(ctx, "decide an approval", func(ctx context.Context, t *Tx) error {
+		var a *earshot.Approval
+		var q rule.StoredTurn
+		more := false
+		t.Shared(at.Conversation.Scope)
+		t.LockLeases(at.Conversation) // of two decisions one comes first
+		askApproval(t, approvalWithID, []any{string(at.ID)}, &a)
+		askQueued(t, at.Turn, &q)
+		t.askOpen(at.Turn, at.ID, &more)
+		if err := t.Send(ctx); err != nil {
+			return err
+		}
+		if a == nil { // erased meanwhile
+			return rule.NoApproval(at.ID)
+		}
+		now := s.stamp()
+		var c rule.Change
+		out, c, refused = rule.DecideApproval(*a, d, q, more, now)
+		return t.Change(q, c, now)
+	})
+	if err != nil {
+		return earshot.Approval{}, err
+	}
+	return out, refused
 }
+
+// NoteApproval implements [earshot.Approvals].
 func (s *Store) NoteApproval(ctx context.Context, l earshot.Lease, id earshot.ApprovalID, result string) error {
-	return errUnsupported
+	at, err := s.Approval(ctx, id) // for its turn, which never changes
+	if err != nil {
+		return err
+	}
+	result = rule.CheckResult(result)
+	var a *earshot.Approval
+	return s.under(ctx, "note what came of an approval", l, at.Turn, func(t *Tx) { askApproval(t, approvalWithID, []any{string(at.ID)}, &a) },
+		func(h rule.LeasedTurn) (rule.Change, error) {
+			if a == nil { // erased meanwhile
+				return rule.Change{}, rule.NoApproval(at.ID)
+			}
+			return rule.DecideNote(h, *a, result)
+		})
 }
+
+// Approval implements [earshot.Approvals].
 func (s *Store) Approval(ctx context.Context, id earshot.ApprovalID) (earshot.Approval, error) {
-	return earshot.Approval{}, errUnsupported
+	id = rule.ID(id)
+	return readFirst(ctx, s.engine, "read an approval", `SELECT `+rule.ApprovalColumns+` FROM approval`+approvalWithID, []any{string(id)}, rule.NoApproval(id), scanApproval)
 }
+
+// Approvals implements [earshot.Approvals]. Each way to ask has its index, in which the
+// newest come first; of several states the first of each are read, and of those the first.
 func (s *Store) Approvals(ctx context.Context, q earshot.ApprovalQuery) ([]earshot.Approval, error) {
-	return nil, errUnsupported
+	q = rule.CheckApprovalQuery(q)
+	var p params
+	var by, and string
+	is := func(column string, v any) string { return ` AND ` + column + ` = ` + p.add(v) }
+	other := s.sql.NoIndex // before a column that is not looked up
+	switch {
+	case q.Turn != 0:
+		by = is(`turn`, int64(q.Turn))
+		if q.Scope != nil {
+			and = is(other+`platform`, string(q.Scope.Platform)) + is(other+`workspace`, string(q.Scope.Workspace)) + is(other+`channel`, string(q.Scope.Channel))
+		}
+	case q.Scope != nil:
+		by = is(`platform`, string(q.Scope.Platform)) + is(`workspace`, string(q.Scope.Workspace)) + is(`channel`, string(q.Scope.Channel))
+	}
+	if q.Agent != "" {
+		and += is(other+`agent`, string(q.Agent))
+	}
+	if q.Due != 0 {
+		and += ` AND ` + other + `expires <= ` + p.add(int64(q.Due))
+	}
+	if q.Before != "" {
+		and += ` AND n < (SELECT n FROM approval WHERE id = ` + p.add(string(q.Before)) + `)`
+	}
+	limit := ` ORDER BY n DESC LIMIT ` + p.add(q.Limit) + ` + 0`
+	which := ` WHERE true` + by + and
+	switch {
+	case len(q.States) == 0:
+	case by != "":
+		which += ` AND ` + other + `state IN (` + p.addAll(Texts(q.States)) + `)`
+	default:
+		var first []string
+		for _, state := range q.States {
+			first = append(first, `SELECT n FROM (SELECT n FROM approval WHERE state = `+p.add(string(state))+and+limit+`) AS of_one`)
+		}
+		which = ` WHERE ` + s.sql.Among(`n`, strings.Join(first, ` UNION ALL `))
+	}
+	return List(ctx, s.engine, "list approvals", `SELECT `+rule.ApprovalColumns+` FROM approval`+which+limit, p, scanApproval)
 }
-func (s *Store) StopTurn(ctx context.Context, id earshot.TurnID, by earshot.AuthorID) (earshot.QueuedTurn, error) {
-	return earshot.QueuedTurn{}, errUnsupported
+
+// changeApprovals queues what c changes of approvals; id is its turn.
+func (t *Tx) changeApprovals(id earshot.TurnID, c rule.Change, now earshot.Time) {
+	if c.DropCalls {
+		t.Write(`UPDATE approval SET call = '' WHERE turn = $1 AND call <> ''`, int64(id))
+	}
+	if c.Ask != nil {
+		t.Write(`INSERT INTO approval (`+rule.ApprovalColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+			rule.ApprovalValues(*c.Ask)...)
+	}
+	if a := c.Approval; a != nil {
+		operator := 0
+		if a.Operator {
+			operator = 1
+		}
+		t.Write(`UPDATE approval SET state = $2, decider = $3, operator = $4, why = $5, decided = $6, result = $7`+approvalWithID,
+			string(a.ID), string(a.State), string(a.By), operator, a.Why, int64(a.Decided), a.Result)
+	}
+	for _, turn := range c.Withdraw {
+		t.Write(`UPDATE approval SET `+rule.WithdrawSQL+`, decided = $2 WHERE turn = $1 AND `+t.SQL.NoIndex+rule.OpenSQL, int64(turn), int64(now))
+	}
 }
-func (s *Store) PutFeedback(ctx context.Context, f earshot.Feedback) error { return errUnsupported }
-func (s *Store) RemoveFeedback(ctx context.Context, id earshot.TurnID, by earshot.AuthorID) error {
-	return errUnsupported
-}
-func (s *Store) Feedback(ctx context.Context, q earshot.FeedbackQuery) ([]earshot.Feedback, error) {
-	return nil, errUnsupported
+
+// eraseWords erases the texts of the approvals and the feedback that which selects.
+func (t *Tx) eraseWords(which string, a ...any) {
+	t.Write(`UPDATE approval SET `+rule.WithoutWordsSQL(t.SQL.NoBytes)+` WHERE `+which+` AND `+rule.WordsSQL(t.SQL.NoBytes), a...)
+	t.Write(`UPDATE feedback SET reason = '' WHERE `+which+` AND reason <> ''`, a...)
 }
 
 // ForgetDeeds implements [rule.Eraser].
 func (e Eraser) ForgetDeeds(ctx context.Context, s earshot.Scope, id earshot.AuthorID, until earshot.Time) error {
-	return nil
+	a := Args(s, string(id), int64(until))
+	e.Exclusive(s)
+	e.Write(`UPDATE approval SET `+rule.WithoutDeciderSQL+In+` AND decider = $4 AND decider <> '' AND decided <= $5`, a...)
+	e.Write(`UPDATE approval SET `+rule.WithoutAskerSQL+In+` AND asker = $4 AND asker <> '' AND asked <= $5`, a...)
+	e.Write(`UPDATE queued_turn SET stopped_by = ''`+In+` AND stopped_by = $4 AND stopped_by <> '' AND stopped <= $5`, a...)
+	e.Write(`DELETE FROM feedback`+In+` AND author = $4 AND time <= $5`, a...)
+	e.Erased()
+	return e.Send(ctx)
 }

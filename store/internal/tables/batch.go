@@ -7,6 +7,12 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
+// askBars queries the bars that hold for people in a channel.
+func (t *Tx) askBars(s earshot.Scope, people []earshot.AuthorID, out *[]rule.Bar) {
+	t.Ask(`SELECT author, until, floor FROM barred WHERE platform = $1 AND workspace = $2 AND channel IN ('', $3) AND `+t.SQL.Any(`author`, 4), Args(s, t.SQL.List(Texts(people))),
+		Gather(out, func(row Row, x *rule.Bar) error { return row.Scan(&x.Author, &x.Until, &x.Floor) }))
+}
+
 // Batch locks a channel exclusively, which it creates where it is not stored, and
 // returns a batch with the stored copies of messages. The queries that more queues,
 // unless it is nil, are sent along with the batch's own and run after the lock is taken.
@@ -24,9 +30,7 @@ func (t *Tx) Batch(ctx context.Context, s earshot.Scope, messages []rule.Message
 	t.Exclusive(s)
 	t.Ask(last, Args(s), ScanOne(&known, &seq, &early))
 	t.askMessages("message", s, rule.IDs(ids), &stored)
-	t.Ask(`SELECT author, until, floor FROM barred WHERE platform = $1 AND workspace = $2 AND channel IN ('', $3) AND `+t.SQL.Any(`author`, 4),
-		Args(s, t.SQL.List(append(Texts(rule.People(messages)), ""))), // "" is everybody
-		Gather(&bars, func(row Row, x *rule.Bar) error { return row.Scan(&x.Author, &x.Until, &x.Floor) }))
+	t.askBars(s, append(rule.People(messages), ""), &bars) // "" is everybody
 	if more != nil {
 		more()
 	}

@@ -45,6 +45,15 @@ func (p *params) add(v any) string {
 	return "$" + strconv.Itoa(len(*p))
 }
 
+// addAll returns the marks of further parameters, with commas between them.
+func (p *params) addAll(list []string) string {
+	marks := make([]string, len(list))
+	for i, v := range list {
+		marks[i] = p.add(v)
+	}
+	return strings.Join(marks, `, `)
+}
+
 // Channel implements [earshot.Messages].
 func (s *Store) Channel(ctx context.Context, scope earshot.Scope) (earshot.Channel, error) {
 	scope = rule.Scope(scope)

@@ -261,6 +261,13 @@ func (t *Tx) hasRead(id earshot.ConversationID, epoch int, ids []earshot.Message
 	t.Rows(`reading (agent, platform, workspace, channel, conversation, epoch, message)`, AgentParams(id, id.Name, epoch), idRows(ids))
 }
 
+// copyRead records that a conversation's epoch holds what another one holds.
+func (t *Tx) copyRead(id earshot.ConversationID, from, to int) {
+	t.Write(`INSERT INTO reading (platform, workspace, channel, message, agent, conversation, epoch)
+		SELECT platform, workspace, channel, message, agent, conversation, CAST($7 AS bigint) FROM reading`+OfConversation+` AND epoch = $6 ON CONFLICT DO NOTHING`,
+		AgentParams(id, id.Name, from, to)...)
+}
+
 // idRows returns ids as rows of one value.
 func idRows(ids []earshot.MessageID) [][]any {
 	out := make([][]any, len(ids))

@@ -33,7 +33,7 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 		}
 		t.eraseAuthors(scope)
 		t.DeleteBlobs(new(int), ``, at...)
-		for _, table := range []string{"blob_file", "draft_reading", "draft", "queued_turn", "reading", "coverage"} {
+		for _, table := range []string{"blob_file", "draft_reading", "draft", "queued_turn", "reading", "coverage", "approval", "feedback"} {
 			t.Write(`DELETE FROM `+table+In, at...)
 		}
 		for _, table := range []string{"event", "reaction", "revision", "thread", "message"} {

@@ -64,7 +64,7 @@ func (e Eraser) DropConversation(ctx context.Context, s earshot.Scope) (bool, er
 	e.RaiseErased(OfConversation, a...)
 	e.Write(`DELETE FROM draft_reading WHERE `+e.SQL.Among(`draft`, `SELECT id FROM draft`+OfConversation), a...)
 	e.Write(`DELETE FROM draft`+OfConversation, a...)
-	for _, table := range []string{"journal", "outbox"} {
+	for _, table := range []string{"journal", "outbox", "approval", "feedback"} {
 		e.Write(`DELETE FROM `+table+` WHERE `+e.SQL.Among(`turn`, `SELECT id FROM queued_turn`+OfConversation), a...)
 	}
 	e.Count(&e.Tally.Turns, `DELETE FROM queued_turn`+OfConversation, a...)

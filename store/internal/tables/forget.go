@@ -156,7 +156,7 @@ func (e *Forgetting) events(ctx context.Context, t *Tx) error {
 	for _, quoting := range []string{t.SQL.Any(`thread`, 4), t.SQL.Any(`reply_to`, 4) + ` AND reply_to <> ''`} {
 		t.eraseRaws(t.SQL.Among(`message`, `SELECT id FROM message`+t.SQL.MessagesIn+` AND `+quoting+` AND deleted = 0`), a)
 	}
-	t.Ask(`SELECT `+rule.QueuedColumns+` FROM queued_turn`+In+` AND `+t.SQL.Any(`anchor`, 4)+` AND `+t.SQL.NoIndex+rule.UnfinishedSQL+``, a, Gather(&e.anchored, scanQueued))
+	t.Ask(`SELECT `+rule.QueuedColumns+` FROM queued_turn`+In+` AND `+t.SQL.Any(`anchor`, 4)+` AND NOT `+t.SQL.NoIndex+rule.FinalSQL, a, Gather(&e.anchored, scanQueued))
 	return t.Send(ctx)
 }
 
@@ -343,6 +343,7 @@ func (t *Tx) eraseTurns(which string, a ...any) {
 	t.Write(`UPDATE queued_turn SET why = `+rule.WithoutReasonSQL+` WHERE `+which+` AND `+rule.SilentSQL, a...)
 	t.Write(`UPDATE journal SET data = `+t.SQL.NoBytes+`, erased = 1 WHERE `+of(``)+` AND erased = 0`, a...)
 	t.Write(`UPDATE outbox SET text = '' WHERE `+of(` AND NOT `+rule.BegunSQL)+` AND text <> ''`, a...)
+	t.eraseWords(of(``), a...)
 	t.Erased()
 }
 

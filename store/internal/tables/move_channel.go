@@ -14,7 +14,7 @@ import (
 // one where messages have no place of their own (see [SQL.MessagesIn]). The table channel
 // itself, whose column is id, and the erasures are neither.
 var (
-	ChannelTables = append(slices.Clone(agentTables), "conversation", "outbox", "blob", "blob_file", "draft_reading", "draft", "queued_turn", "reading", "coverage", "barred")
+	ChannelTables = append(slices.Clone(agentTables), "conversation", "outbox", "blob", "blob_file", "draft_reading", "draft", "queued_turn", "reading", "coverage", "barred", "approval", "feedback")
 	MessageTables = []string{"event", "reaction", "revision", "thread", "message", "embedding"}
 )
 
@@ -61,7 +61,7 @@ func (s *Store) MoveChannel(ctx context.Context, from earshot.Scope, to earshot.
 		t.Lock(`SELECT 1 FROM conversation`+In+` ORDER BY agent, name`, at...)
 		t.Lock(`SELECT 1 FROM queued_turn`+In+` ORDER BY id`, at...)
 		t.Write(`UPDATE queued_turn SET `+rule.ReleaseSQL+In+` AND `+rule.UnfinishedSQL+` AND `+rule.ReleasedSQL, at...)
-		t.Write(`UPDATE lease SET owner = '', until = 0`+In, at...)
+		t.Write(`UPDATE lease SET owner = '', until = 0, next = `+rule.FirstInLineSQL+In, at...)
 		t.Write(`DELETE FROM channel`+OfChannel, target...) // of which only its name is known
 		moved := Args(from, string(to))
 		t.Write(`UPDATE channel SET id = $4`+OfChannel, moved...)

@@ -30,6 +30,7 @@ func (s *Store) PruneTurns(ctx context.Context, before earshot.Time) (int, error
 		t.Write(`UPDATE queued_turn SET input = `+t.SQL.NoBytes+`, pruned = 1 WHERE `+t.SQL.Any(`id`, 1), ids)
 		t.Write(`DELETE FROM journal WHERE `+t.SQL.Any(`turn`, 1), ids)
 		t.Write(`UPDATE outbox SET text = '' WHERE `+t.SQL.Any(`turn`, 1)+` AND text <> ''`, ids)
+		t.eraseWords(t.SQL.Any(`turn`, 1), ids)
 	})
 }
 

@@ -95,6 +95,7 @@ func (t *Tx) putEvent(scope earshot.Scope, e earshot.Event) {
 func (t *Tx) removeRefused(id earshot.ConversationID, anchor earshot.MessageID) {
 	which, of := queuedFor+` AND `+rule.RefusedSQL, Args(id.Scope, string(anchor), string(id.Agent))
 	t.RaiseErased(which, of...)
+	t.Write(`DELETE FROM feedback WHERE `+t.SQL.Among(`turn`, `SELECT id FROM queued_turn`+which), of...)
 	t.Write(`DELETE FROM queued_turn`+which, of...)
 }
 

@@ -64,9 +64,13 @@ func (t *Tx) Change(of rule.StoredTurn, c rule.Change, now earshot.Time) error {
 	}
 	if c.ErasePosts {
 		t.Write(`UPDATE outbox SET text = '' WHERE turn = $1 AND text <> ''`, int64(of.ID))
+		t.eraseWords(`turn = $1`, int64(of.ID))
 		t.Erased()
 	}
 	t.hasRead(id, c.Epoch, c.Read)
+	if c.CopyRead {
+		t.copyRead(id, c.CopyFrom, c.Epoch)
+	}
 	if c.EndEpoch {
 		t.endEpoch(id, c.Epoch, now)
 	}
@@ -79,6 +83,7 @@ func (t *Tx) Change(of rule.StoredTurn, c rule.Change, now earshot.Time) error {
 			int64(of.ID), s.N, s.Kind, int64(s.Time), erased, Blob(s.Data))
 	}
 	t.putPosts(id.Scope, c.Posts)
+	t.changeApprovals(of.ID, c, now)
 	if c.Commit != nil {
 		if err := t.commitTurn(*c.Commit); err != nil {
 			return err
@@ -95,6 +100,9 @@ func (t *Tx) Change(of rule.StoredTurn, c rule.Change, now earshot.Time) error {
 	if c.FindLowest {
 		t.advance(id)
 	}
+	if c.Free {
+		t.Write(`UPDATE lease SET until = 0`+OfConversation+` AND owner = ''`, AgentParams(id, id.Name)...)
+	}
 	return nil
 }
 
@@ -105,13 +113,13 @@ func (t *Tx) putTurns(c rule.Change) {
 			t.Write(`UPDATE queued_turn SET updated = $2 WHERE id = $1`, int64(q.ID), int64(q.Updated))
 			continue
 		}
-		a := []any{int64(q.ID), string(q.State), q.Why, q.Tries, int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash, q.Ends, string(q.Began)}
+		a := []any{int64(q.ID), string(q.State), q.Why, q.Tries, int64(q.Updated), q.From, q.Epoch, q.Number, q.Hash, q.Ends, string(q.Began), int64(q.Stopped), string(q.StoppedBy)}
 		input := ``
 		if c.Input {
-			input = `, input = $12`
+			input = `, input = $14`
 			a = append(a, Blob(q.Input))
 		}
-		t.Write(`UPDATE queued_turn SET state = $2, why = $3, tries = $4, updated = $5, from_epoch = $6, epoch = $7, number = $8, hash = $9, ends = $10, began = $11, pruned = 0`+input+` WHERE id = $1`, a...)
+		t.Write(`UPDATE queued_turn SET state = $2, why = $3, tries = $4, updated = $5, from_epoch = $6, epoch = $7, number = $8, hash = $9, ends = $10, began = $11, stopped = $12, stopped_by = $13, pruned = 0`+input+` WHERE id = $1`, a...)
 	}
 }
 

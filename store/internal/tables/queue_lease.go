@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -48,6 +49,7 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 	if err != nil {
 		return earshot.Lease{}, nil, err
 	}
+	slices.SortFunc(turns, rule.CompareInLine)
 	return earshot.Lease{Conversation: id, Owner: have.Owner, Fence: have.Fence, Until: have.Until}, turns, nil
 }
 
@@ -56,15 +58,14 @@ func (t *Tx) setLease(id earshot.ConversationID, x rule.StoredLease) {
 	t.Write(`UPDATE lease SET owner = $6, fence = $7, until = $8`+OfConversation, AgentParams(id, id.Name, x.Owner, x.Fence, int64(x.Until))...)
 }
 
-// askUnfinished queries a conversation's unfinished turns, in order.
+// askUnfinished queries a conversation's turns in line, by id.
 func (t *Tx) askUnfinished(id earshot.ConversationID, out *[]earshot.QueuedTurn) {
 	t.Ask(`SELECT `+rule.QueuedColumns+`, input FROM queued_turn`+OfConversation+` AND `+rule.UnfinishedSQL+` ORDER BY id`, AgentParams(id, id.Name), Gather(out, scanWhole))
 }
 
-// advance updates next, the lowest unfinished turn of a conversation.
+// advance updates next, the first in line of a conversation.
 func (t *Tx) advance(id earshot.ConversationID) {
-	t.Write(`UPDATE lease SET next = coalesce((SELECT min(id) FROM queued_turn`+OfConversation+` AND `+rule.UnfinishedSQL+`), 0)`+OfConversation,
-		AgentParams(id, id.Name)...)
+	t.Write(`UPDATE lease SET next = `+rule.FirstInLineSQL+OfConversation, AgentParams(id, id.Name)...)
 }
 
 // askLease queries a conversation's lease and locks it. x stays zero when there is
@@ -116,6 +117,7 @@ func (s *Store) Release(ctx context.Context, l earshot.Lease, notBefore earshot.
 		id := l.Conversation
 		t.Write(`UPDATE queued_turn SET `+rule.ReleaseSQL+OfConversation+` AND `+rule.UnfinishedSQL+` AND `+rule.ReleasedSQL, AgentParams(id, id.Name)...)
 		t.setLease(id, have)
+		t.advance(id)
 		return nil
 	})
 }

@@ -16,13 +16,20 @@ func (s *Store) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p
 		return err
 	}
 	gone := false
+	var steps, erased int
 	return s.engine.Volatile(ctx, "begin a turn", underLease(l, id, func(t *Tx) {
-		gone = false
+		gone, steps, erased = false, 0, 0
 		scope := rule.Lease(l).Conversation.Scope
 		t.askDeleted(scope, p.Shows, &gone)
 		t.Ask(`SELECT 1 FROM message`+t.SQL.MessagesIn+` AND id = (SELECT anchor FROM queued_turn WHERE id = $4) AND deleted + 0 = 1`,
 			Args(scope, int64(id)), ScanOne(&gone, new(int)))
-	}, func(h rule.LeasedTurn) (rule.Change, error) { return rule.DecideBegin(h, p, gone, false) }))
+		if p.Keeps {
+			t.Ask(`SELECT count(*), count(CASE WHEN erased <> 0 OR data = `+t.SQL.NoBytes+` THEN 1 END) FROM journal WHERE turn = $1`, []any{int64(id)},
+				ScanOne(new(bool), &steps, &erased)) // see rule.WholeJournal
+		}
+	}, func(h rule.LeasedTurn) (rule.Change, error) {
+		return rule.DecideBegin(h, p, gone, steps > 0 && erased == 0)
+	}))
 }
 
 // AddStep implements [earshot.Queue].

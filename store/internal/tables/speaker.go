@@ -21,7 +21,10 @@ func (t *Tx) speaking(of earshot.ErasureOf) (messages, channels string, args []a
 }
 
 // channelsC bounds a statement to a channel c or, if $3 is "", to those of a workspace.
-const channelsC = ` WHERE c.platform = $1 AND c.workspace = $2 AND ($3 = '' OR c.id = $3)`
+const (
+	channelsC = ` WHERE c.platform = $1 AND c.workspace = $2 AND ($3 = '' OR c.id = $3)`
+	inC       = ` WHERE platform = c.platform AND workspace = c.workspace AND channel = c.id`
+)
 
 // askLast queries when a person, or anybody in a channel, last said something.
 func (t *Tx) askLast(of earshot.ErasureOf, last *earshot.Time) {
@@ -73,15 +76,18 @@ func (t *Tx) knows(ctx context.Context, of earshot.ErasureOf) error {
 func (t *Tx) knowsUser(ctx context.Context, of earshot.ErasureOf) error {
 	at := earshot.Scope{Platform: of.Platform, Workspace: of.Workspace, Channel: of.Channel}
 	var last earshot.Time
-	var named, owns, reacted bool
+	var named, owns, reacted, did bool
 	t.askLast(of, &last)
 	t.Ask(`SELECT 1 FROM author WHERE platform = $1 AND workspace = $2 AND id = $3`, []any{string(of.Platform), string(of.Workspace), string(of.User)}, ScanOne(&named, new(int)))
 	t.Ask(`SELECT 1 FROM conversation WHERE platform = $1 AND workspace = $2 AND ($3 = '' OR channel = $3) AND about <> '' AND `+t.SQL.Find+`(about, $4) > 0 ORDER BY channel LIMIT 1`,
 		Args(at, rule.OwnerNeedle(of.User)), ScanOne(&owns, new(int)))
 	t.Ask(`SELECT 1 FROM channel c`+channelsC+` AND EXISTS (SELECT 1 FROM reaction WHERE `+t.SQL.OfChannelC+` AND author = $4 AND author <> '') LIMIT 1`,
 		Args(at, string(of.User)), ScanOne(&reacted, new(int)))
+	t.Ask(`SELECT 1 FROM channel c`+channelsC+` AND (EXISTS (SELECT 1 FROM approval`+inC+` AND decider = $4 AND decider <> '') OR EXISTS (SELECT 1 FROM approval`+inC+` AND asker = $4 AND asker <> '')
+		OR EXISTS (SELECT 1 FROM queued_turn`+inC+` AND stopped_by = $4 AND stopped_by <> '') OR EXISTS (SELECT 1 FROM feedback`+inC+` AND author = $4)) LIMIT 1`,
+		Args(at, string(of.User)), ScanOne(&did, new(int)))
 	err := t.Send(ctx)
-	if err == nil && last == 0 && !(named && of.Channel == "") && !owns && !reacted {
+	if err == nil && last == 0 && !(named && of.Channel == "") && !owns && !reacted && !did {
 		err = rule.UnknownPersonError(of.User)
 	}
 	return err
