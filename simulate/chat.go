@@ -2,16 +2,15 @@ package simulate
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // Limits of a message, in characters.
 const (
-	maxText     = 40_000
-	maxUpdate   = 4_000 // of chat.update's text
-	maxMarkdown = 12_000
-	maxBlocks   = 50
+	maxText   = 40_000
+	maxUpdate = 4_000 // of chat.update's text
 )
 
 // target returns the channel that a post goes to: by id, by name, or the DM
@@ -56,8 +55,9 @@ func (r *request) content(body object, most int) error {
 		return fail("no_text")
 	case utf8.RuneCountInString(text) > most || utf8.RuneCountInString(markdown) > maxMarkdown:
 		return fail("msg_too_long")
-	case len(blocks) > maxBlocks:
-		return fail("invalid_blocks")
+	}
+	if err := checkBlocks(blocks); err != nil {
+		return err
 	}
 	body["text"] = text
 	delete(body, "attachments")
@@ -170,8 +170,9 @@ func findOwnMessage(otherwise string) func(*Slack, *request) (*channel, *message
 	}
 }
 
-// chatUpdate answers chat.update. The message counts as edited once its text
-// is another.
+// chatUpdate answers chat.update. The message counts as edited once its text is another.
+// Blocks that an app has made stay where the call has none
+// (github.com/slack-go/slack/issues/1214).
 func (s *Slack) chatUpdate(r *request, c *channel, m *message) (object, error) {
 	if m.streaming {
 		return nil, fail("streaming_state_conflict")
@@ -184,7 +185,10 @@ func (s *Slack) chatUpdate(r *request, c *channel, m *message) (object, error) {
 		if now.body["text"] != body["text"] {
 			now.body["edited"] = object{"user": s.o.App.UserID, "ts": now.stamp}
 		}
-		keys := []string{"text", "blocks", "attachments"}
+		keys := []string{"text", "attachments"}
+		if r.args["blocks"] != "" || r.args["markdown_text"] != "" || !ofApp(now.body["blocks"]) {
+			keys = append(keys, "blocks")
+		}
 		if r.args["metadata"] != "" {
 			keys = append(keys, "metadata")
 		}
@@ -196,6 +200,15 @@ func (s *Slack) chatUpdate(r *request, c *channel, m *message) (object, error) {
 		}
 	})
 	return object{"channel": c.ID, "ts": m.ts, "text": m.text(), "message": c.view(m, true)}, nil
+}
+
+// ofApp reports whether blocks are more than what Slack makes of a text.
+func ofApp(blocks any) bool {
+	list, _ := blocks.([]any)
+	return slices.ContainsFunc(list, func(v any) bool {
+		b, _ := v.(object)
+		return b["type"] != "rich_text"
+	})
 }
 
 func (s *Slack) chatDelete(_ *request, c *channel, m *message) (object, error) {

@@ -87,8 +87,16 @@ type Message struct {
 	Broadcast bool     `json:"broadcast,omitempty"`
 	Tombstone bool     `json:"tombstone,omitempty"`
 	Streaming bool     `json:"streaming,omitempty"` // a stream that was not stopped
+	Buttons   []Button `json:"buttons,omitempty"`
 	// Metadata has event_type and event_payload; nil without.
 	Metadata map[string]any `json:"metadata,omitempty"`
+}
+
+// A Button is one that people see at a message.
+type Button struct {
+	Label  string `json:"label"`
+	Action string `json:"action"`          // its action_id
+	Style  string `json:"style,omitempty"` // primary or danger
 }
 
 // Messages returns what people see in a channel, threads included, by time.
@@ -147,10 +155,16 @@ func (s *Slack) see(channel string, which func(*message) bool) []Message {
 			o, _ := f.(object)
 			files = append(files, str(o["name"]))
 		}
+		var buttons []Button
+		list, _ := buttonsOf(m.body["blocks"])
+		for _, b := range list {
+			label, _ := b["text"].(object)
+			buttons = append(buttons, Button{Label: str(label["text"]), Action: str(b["action_id"]), Style: str(b["style"])})
+		}
 		out = append(out, Message{
 			Channel: channel, TS: m.ts, Thread: m.root, User: m.author(), Bot: str(m.body["bot_id"]), Text: m.text(),
 			Files: files, Edited: m.body["edited"] != nil, Broadcast: m.is("thread_broadcast"), Tombstone: m.is("tombstone"),
-			Streaming: m.streaming, Metadata: metadata,
+			Streaming: m.streaming, Buttons: buttons, Metadata: metadata,
 		})
 	}
 	return out

@@ -82,6 +82,9 @@ func (s *Slack) stopStream(r *request, c *channel, m *message) (object, error) {
 		return nil, err
 	}
 	own, err := r.list("blocks", "invalid_blocks_format")
+	if err == nil {
+		err = checkBlocks(own)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ var _ interface {
 	bot.Writer
 	bot.Apologizer
 	bot.Limiter
+	bot.Chooser
 } = (*Platform)(nil)
 
 // MaxText implements [bot.Sizer].
@@ -51,7 +52,7 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	if root != "" {
 		args.Set("thread_ts", string(root))
 	}
-	raw, err := p.send(ctx, p.client.Call, slackapi.Post, args, markup.Write(d.Text, d.Mentions...))
+	raw, err := p.send(ctx, p.client.Call, slackapi.Post, args, markup.Write(d.Text, d.Mentions...), buttons(d)...)
 	if err != nil {
 		return earshot.Message{}, p.unlessMoved(ctx, d.Channel.ID, postError(err))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,17 +19,17 @@ import (
 // An apiCaller is [slackapi.Client.Call] or [slackapi.Client.Try].
 type apiCaller func(ctx context.Context, method string, args url.Values) (json.RawMessage, error)
 
-// send calls a method with a text: as a block of Markdown, and where that is refused
-// as mrkdwn alone. A block, unlike the argument markdown_text, can be combined with
-// metadata and a text for notifications (docs.slack.dev, chat.postMessage,
-// markdown_text_conflict).
-func (p *Platform) send(ctx context.Context, call apiCaller, method string, args url.Values, b markup.Body) (json.RawMessage, error) {
+// send calls a method with a text and what stands below it: the text as a block of
+// Markdown, and where that is refused as mrkdwn. A block, unlike the argument
+// markdown_text, can be combined with metadata and a text for notifications
+// (docs.slack.dev, chat.postMessage, markdown_text_conflict).
+func (p *Platform) send(ctx context.Context, call apiCaller, method string, args url.Values, b markup.Body, below ...block) (json.RawMessage, error) {
 	args.Set("text", b.Mrkdwn)
 	// Otherwise chat.update looks for names and links itself.
 	args.Set("parse", "none")
 	args.Set("link_names", "false")
 	if p.replies.allowed(method, p.o.Now()) {
-		args.Set("blocks", block(b.Markdown))
+		args.Set("blocks", encoded(append([]block{markdownBlock(b.Markdown)}, below...)))
 		raw, err := call(ctx, method, args)
 		switch {
 		case err == nil:
@@ -42,15 +43,21 @@ func (p *Platform) send(ctx context.Context, call apiCaller, method string, args
 		}
 		args.Del("blocks")
 	}
-	return call(ctx, method, args)
-}
-
-func block(markdown string) string {
-	raw, err := json.Marshal([]map[string]string{{"type": "markdown", "text": markdown}})
-	if err != nil {
-		panic("slack: block: " + err.Error()) // strings only
+	switch {
+	case len(below) > 0:
+		parts := sections(b.Mrkdwn)
+		args.Set("text", strings.Join(parts, "\n")) // word for word what the blocks show, which is read as one then
+		var blocks []block
+		for _, s := range parts {
+			blocks = append(blocks, sectionBlock(s))
+		}
+		args.Set("blocks", encoded(append(blocks, below...)))
+	case method == slackapi.Update:
+		// Without it the message keeps the blocks that it has, buttons included
+		// (github.com/slack-go/slack/issues/1214).
+		args.Set("blocks", "[]")
 	}
-	return string(raw)
+	return call(ctx, method, args)
 }
 
 // Bounds of what is remembered about posting.

@@ -52,7 +52,8 @@ func (p *Platform) startStream(ctx context.Context, d bot.Draft, root earshot.Me
 	if x, ok := p.replies.reservation(d.Place); ok && x.method != slackapi.StopStream {
 		return m, false, nil // the rate of streams is used up
 	}
-	if p.o.Reply != ReplyStream || !d.Growing || root == "" || d.Asker().Kind != earshot.Human || !p.replies.allowed(what, p.o.Now()) {
+	// A stream can show no buttons before it is stopped.
+	if p.o.Reply != ReplyStream || !d.Growing || len(d.Choices) > 0 || root == "" || d.Asker().Kind != earshot.Human || !p.replies.allowed(what, p.o.Now()) {
 		return m, false, nil
 	}
 	p.replies.notePlaceholder(d.Place, slackapi.StopStream)
@@ -138,6 +139,9 @@ func (p *Platform) stopStream(ctx context.Context, d bot.Draft, id earshot.Messa
 	args := url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, whole)}}
 	if whole && rest != "" {
 		args.Set("markdown_text", rest)
+	}
+	if whole && len(d.Choices) > 0 {
+		args.Set("blocks", encoded(buttons(d))) // below the text (docs.slack.dev, chat.stopStream)
 	}
 	raw, err := p.client.Call(ctx, slackapi.StopStream, args)
 	if err != nil {

@@ -57,7 +57,7 @@ func (p *Platform) grow(ctx context.Context, d bot.Draft, id earshot.MessageID) 
 // replace gives a message its text. It repeats the metadata of the post, which a
 // stream has not had yet.
 func (p *Platform) replace(ctx context.Context, call apiCaller, d bot.Draft, id earshot.MessageID, body markup.Body) error {
-	_, err := p.send(ctx, call, slackapi.Update, url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, !d.Growing)}}, body)
+	_, err := p.send(ctx, call, slackapi.Update, url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, !d.Growing)}}, body, buttons(d)...)
 	return err
 }
 
