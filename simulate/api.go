@@ -80,6 +80,7 @@ var methods = map[string]method{
 	"assistant.threads.setStatus":           {tier: 5, scope: "chat:write", json: true, run: (*Slack).setStatus},
 	"assistant.threads.setSuggestedPrompts": {tier: 3, scope: "chat:write", json: true, run: (*Slack).threadNote},
 	"assistant.threads.setTitle":            {tier: 3, scope: "chat:write", json: true, run: (*Slack).threadNote},
+	"views.open":                            {tier: 4, json: true, run: (*Slack).viewsOpen},
 	"files.info":                            {tier: 4, scope: "files:read", run: (*Slack).filesInfo},
 	"reactions.get":                         {tier: 3, scope: "reactions:read", run: onMessage((*Slack).item, (*Slack).reactionsGet)},
 	"reactions.add":                         {tier: 3, scope: "reactions:write", json: true, run: onMessage((*Slack).item, (*Slack).reactionsAdd)},

@@ -31,6 +31,7 @@ type order struct {
 	AltText   string `json:"alt_text"` // of a file
 	By        string `json:"by"`
 	URL       string `json:"url"`
+	Button    string `json:"button"` // its label or action_id
 	Reason    string `json:"reason"`
 	Fault     string `json:"fault"` // as ParseFault reads it
 }
@@ -68,7 +69,14 @@ var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 	"unreact": func(s *Slack, _ *http.Request, o order) (any, error) {
 		return nil, s.react(o.Channel, o.TS, o.User, o.Emoji, false)
 	},
-	"rename": func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.rename(o.Channel, o.Name) },
+	"click": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return interactionAnswer(s.click(o.Channel, o.TS, o.User, o.Button))
+	},
+	"submit": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return interactionAnswer(s.submit(o.User, o.Text))
+	},
+	"interactivity": func(s *Slack, _ *http.Request, o order) (any, error) { s.Interact(o.URL); return nil, nil },
+	"rename":        func(s *Slack, _ *http.Request, o order) (any, error) { return nil, s.rename(o.Channel, o.Name) },
 	"channel_id_changed": func(s *Slack, _ *http.Request, o order) (any, error) {
 		id, err := s.changeID(o.Channel)
 		return object{"channel": id}, err
@@ -120,6 +128,14 @@ var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 
 func postedAnswer(ts string, err error) (any, error) { return object{"ts": ts}, err }
 
+func interactionAnswer(x Interaction, err error) (any, error) {
+	answer := object{"outcome": x.Outcome}
+	if len(x.Answer) > 0 {
+		answer["answer"] = x.Answer
+	}
+	return answer, err
+}
+
 // serveAct carries out an order.
 func (s *Slack) serveAct(w http.ResponseWriter, h *http.Request) {
 	answer, err := fake.Obey(s, w, h, acts, s.byName)
@@ -157,8 +173,8 @@ func (s *Slack) reply(w http.ResponseWriter, answer any, err error) {
 	s.write(w, status, out)
 }
 
-// serveState answers what there is: messages, calls, deliveries, ephemerals,
-// users and channels.
+// serveState answers what there is: messages, calls, deliveries, ephemerals, forms, users
+// and channels.
 func (s *Slack) serveState(w http.ResponseWriter, h *http.Request) {
 	answer, err := s.state(h)
 	s.reply(w, answer, err)
@@ -191,10 +207,12 @@ func (s *Slack) state(h *http.Request) (any, error) {
 		return fake.List(s.Deliveries()), nil
 	case "ephemerals":
 		return fake.List(s.Ephemerals()), nil
+	case "forms":
+		return fake.List(s.Forms()), nil
 	case "users", "channels":
 		return s.people(what == "users"), nil
 	default:
-		return nil, fmt.Errorf("there is no %q; there are calls, channels, deliveries, ephemerals, messages, users", what)
+		return nil, fmt.Errorf("there is no %q; there are calls, channels, deliveries, ephemerals, forms, messages, users", what)
 	}
 }
 

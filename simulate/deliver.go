@@ -135,7 +135,7 @@ func (s *Slack) over(d *delivery, last string, acked bool) {
 func (s *Slack) hook(d *delivery, target string) (outcome string, retry bool) {
 	ctx, cancel := context.WithTimeout(s.host.Life, s.o.AckWithin)
 	defer cancel()
-	res, err := s.signed(ctx, target, d.body, d)
+	res, err := s.signed(ctx, target, "application/json", d.body, d)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "http_timeout", true
@@ -154,7 +154,7 @@ func (s *Slack) hook(d *delivery, target string) (outcome string, retry bool) {
 
 // signed posts body as Slack does, with its signature and, for a second try,
 // why it comes again.
-func (s *Slack) signed(ctx context.Context, target string, body []byte, d *delivery) (*http.Response, error) {
+func (s *Slack) signed(ctx context.Context, target, kind string, body []byte, d *delivery) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (s *Slack) signed(ctx context.Context, target string, body []byte, d *deliv
 		req.Header.Set("X-Slack-Retry-Reason", d.last)
 	}
 	s.mu.Unlock()
-	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Type", kind)
 	req.Header.Set("User-Agent", "Slackbot 1.0 (+https://api.slack.com/robots)")
 	req.Header.Set("X-Slack-Request-Timestamp", stamp)
 	req.Header.Set("X-Slack-Signature", Sign(secret, stamp, body))
@@ -205,7 +205,7 @@ func (s *Slack) Subscribe(ctx context.Context, url string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.o.AckWithin)
 	defer cancel()
-	res, err := s.signed(ctx, url, body, nil)
+	res, err := s.signed(ctx, url, "application/json", body, nil)
 	if err != nil {
 		return fmt.Errorf("verify %s: %w", url, err)
 	}

@@ -4,7 +4,8 @@
 // [NewSlack] starts one on loopback: the Web API under URL/api/, events by signed
 // HTTP or Socket Mode, and files.
 //
-//   - A test acts as people by [Slack.Say], [Slack.Edit], [Slack.Delete] and others.
+//   - A test acts as people by [Slack.Say], [Slack.Edit], [Slack.Delete], [Slack.Click] and
+//     others.
 //
 //   - The app under test uses the API, with the tokens of [Slack.App].
 //
@@ -67,13 +68,15 @@ type SlackOptions struct {
 	HistoryForward      bool // conversations.history with oldest but no latest starts at oldest
 	RepliedEvents       bool // a reply also causes message_replied of its root, without its subtype
 
-	EventsURL  string          // where events go; Deliver changes it
-	SocketMode bool            // events go by Socket Mode, and not to EventsURL
-	AckWithin  time.Duration   // time for the answer to an event; 0 is 3 s
-	Retries    []time.Duration // waits before an event is sent again; nil is 0, 1 and 5 minutes
-	Senders    int             // events that are sent at the same time at most; 0 is 1, which keeps their order
-	PingEvery  time.Duration   // between pings on a socket; 0 is 5 s
-	DrainFor   time.Duration   // from a disconnect message to the end of its socket; 0 is 10 s
+	EventsURL string // where events go; Deliver changes it
+	// InteractionsURL is where clicks and forms go; Interact changes it.
+	InteractionsURL string
+	SocketMode      bool            // events and interactions go by Socket Mode, and not to URLs
+	AckWithin       time.Duration   // time for the answer to an event; 0 is 3 s
+	Retries         []time.Duration // waits before an event is sent again; nil is 0, 1 and 5 minutes
+	Senders         int             // events that are sent at the same time at most; 0 is 1, which keeps their order
+	PingEvery       time.Duration   // between pings on a socket; 0 is 5 s
+	DrainFor        time.Duration   // from a disconnect message to the end of its socket; 0 is 10 s
 
 	Log *slog.Logger // calls and events, one line each, at Info; nil discards
 }
@@ -131,6 +134,10 @@ type Slack struct {
 	spent  map[string][]time.Time // moments of calls in the last minute, by limit
 	faults []*fault
 
+	triggers        map[string]*trigger
+	forms           []*Form // that people have before them
+	interactionsURL string
+
 	eventsURL  string
 	queue      []*delivery
 	queued     chan struct{} // one token when queue may have something
@@ -145,13 +152,13 @@ type Slack struct {
 // NewSlack starts a fake Slack; nil means the default options. The caller must call
 // [Slack.Close]. The error is of an option, or of listening.
 func NewSlack(o *SlackOptions) (*Slack, error) {
-	s := &Slack{spent: map[string][]time.Time{}, statuses: map[place]status{}, endedTokens: map[string]string{}, olderTokens: map[string]bool{}, tickets: map[string]bool{}, queued: make(chan struct{}, 1)}
+	s := &Slack{spent: map[string][]time.Time{}, statuses: map[place]status{}, endedTokens: map[string]string{}, olderTokens: map[string]bool{}, tickets: map[string]bool{}, triggers: map[string]*trigger{}, queued: make(chan struct{}, 1)}
 	if o != nil {
 		s.o = *o
 	}
 	s.defaults()
 	s.rng = rand.New(rand.NewPCG(s.o.Seed, 0x51ac))
-	s.eventsURL = s.o.EventsURL
+	s.eventsURL, s.interactionsURL = s.o.EventsURL, s.o.InteractionsURL
 	var err error
 	if s.host, err = fake.Listen("Slack", &s.mu, s.o.Listener, s.o.Listen); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ type socket struct {
 	writing sync.Mutex // guards writes to conn
 
 	leaving bool // a disconnect message was sent; guarded by the Slack's mutex, as acks is
-	acks    map[string]chan struct{}
+	acks    map[string]chan json.RawMessage
 }
 
 // connectionsOpen answers apps.connections.open with an address that works
@@ -56,7 +56,7 @@ func (s *Slack) serveSocket(w http.ResponseWriter, h *http.Request) {
 	if err != nil {
 		return // Upgrade has answered
 	}
-	c := &socket{conn: conn, closed: make(chan struct{}), acks: map[string]chan struct{}{}}
+	c := &socket{conn: conn, closed: make(chan struct{}), acks: map[string]chan json.RawMessage{}}
 	s.mu.Lock()
 	if s.host.Life.Err() != nil {
 		s.mu.Unlock()
@@ -124,14 +124,15 @@ func (s *Slack) listen(c *socket) {
 			return
 		}
 		var ack struct {
-			ID string `json:"envelope_id"`
+			ID      string          `json:"envelope_id"`
+			Payload json.RawMessage `json:"payload"`
 		}
 		if len(frame) >= maxAnswer || json.Unmarshal(frame, &ack) != nil {
 			continue
 		}
 		s.mu.Lock()
 		if done, ok := c.acks[ack.ID]; ok {
-			close(done)
+			done <- ack.Payload
 			delete(c.acks, ack.ID)
 		}
 		s.mu.Unlock()
@@ -158,27 +159,43 @@ func (s *Slack) unlink(c *socket) {
 // is kept for later.
 func (s *Slack) push(d *delivery) (outcome string, retry bool) {
 	s.mu.Lock()
+	tries, reason := d.tries, ""
+	if tries > 1 {
+		reason = "timeout"
+	}
+	s.mu.Unlock()
+	outcome, _ = s.ask(object{
+		"payload": json.RawMessage(d.body), "type": "events_api", "accepts_response_payload": false,
+		"retry_attempt": tries - 1, "retry_reason": reason,
+	}, d.cut && tries == 1)
+	switch outcome {
+	case "acked", "closed":
+		return outcome, false
+	case "no connection":
+		return outcome, tries > 1
+	}
+	return outcome, true
+}
+
+// ask sends a frame to one of the connections, which breaks then where cut is set, and waits
+// for its acknowledgement, with what that holds.
+func (s *Slack) ask(frame object, cut bool) (outcome string, answer json.RawMessage) {
+	s.mu.Lock()
 	open := slices.DeleteFunc(slices.Clone(s.sockets), func(c *socket) bool { return c.leaving })
 	if len(open) == 0 {
 		open = slices.Clone(s.sockets)
 	}
 	if len(open) == 0 {
 		s.mu.Unlock()
-		return "no connection", d.tries > 1
+		return "no connection", nil
 	}
 	c := open[s.rng.IntN(len(open))]
-	id, acked := s.uuid(), make(chan struct{})
+	id, acked := s.uuid(), make(chan json.RawMessage, 1)
 	c.acks[id] = acked
-	reason := ""
-	if d.tries > 1 {
-		reason = "timeout"
-	}
 	s.mu.Unlock()
-	c.send(object{
-		"envelope_id": id, "payload": json.RawMessage(d.body), "type": "events_api", "accepts_response_payload": false,
-		"retry_attempt": d.tries - 1, "retry_reason": reason,
-	})
-	if d.cut && d.tries == 1 {
+	frame["envelope_id"] = id
+	c.send(frame)
+	if cut {
 		_ = c.conn.UnderlyingConn().Close()
 	}
 	defer func() {
@@ -189,14 +206,14 @@ func (s *Slack) push(d *delivery) (outcome string, retry bool) {
 	t := time.NewTimer(s.o.AckWithin)
 	defer t.Stop()
 	select {
-	case <-acked:
-		return "acked", false
+	case answer = <-acked:
+		return "acked", answer
 	case <-t.C:
-		return "timeout", true
+		return "timeout", nil
 	case <-c.closed:
-		return "connection closed", true
+		return "connection closed", nil
 	case <-s.host.Life.Done():
-		return "closed", false
+		return "closed", nil
 	}
 }
 

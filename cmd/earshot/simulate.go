@@ -21,6 +21,7 @@ type simulateCmd struct {
 type simulateSlackCmd struct {
 	Listen     string   `placeholder:"ADDR" default:"127.0.0.1:0" help:"A loopback address (default: a free port)."`
 	Events     string   `placeholder:"URL" help:"The bot's URL for events, such as http://127.0.0.1:8080/slack/events."`
+	Clicks     string   `placeholder:"URL" help:"The bot's URL for clicks at buttons, such as http://127.0.0.1:8080/slack/interactions."`
 	SocketMode bool     `help:"Send events by Socket Mode, not to a URL."`
 	Tier       string   `enum:"internal,distributed,unlimited" default:"internal" help:"How often the bot may call: internal (50 a minute), distributed (1 a minute, 15 messages) or unlimited."`
 	Fault      []string `sep:"none" placeholder:"FAULT" help:"A fault to inject: KIND[@METHOD][,times=N][,skip=N][,chance=P][,wait=D]. May be repeated."`
@@ -29,8 +30,10 @@ type simulateSlackCmd struct {
 }
 
 func (c *simulateSlackCmd) Run(ctx context.Context, a *app) error {
-	if c.SocketMode && c.Events != "" {
-		return usagef("Slack sends events to a URL or by Socket Mode, never both; leave out --socket-mode if your bot listens at %s, and --events if it connects with SLACK_APP_TOKEN", plain.Line(c.Events, 200))
+	for _, by := range []struct{ flag, url string }{{"--events", c.Events}, {"--clicks", c.Clicks}} {
+		if c.SocketMode && by.url != "" {
+			return usagef("Slack sends events and clicks to URLs or by Socket Mode, never both; leave out --socket-mode if your bot listens at %s, and %s if it connects with SLACK_APP_TOKEN", plain.Line(by.url, 200), by.flag)
+		}
 	}
 	faults, err := parseFaults(c.Fault, simulate.ParseFault)
 	if err != nil {
@@ -42,7 +45,7 @@ func (c *simulateSlackCmd) Run(ctx context.Context, a *app) error {
 	}
 	tiers := map[string]simulate.Tier{"internal": simulate.TierInternal, "distributed": simulate.TierDistributed, "unlimited": simulate.TierUnlimited}
 	s, err := simulate.NewSlack(&simulate.SlackOptions{
-		Listen: c.Listen, Seed: c.Seed, Tier: tiers[c.Tier], EventsURL: c.Events, SocketMode: c.SocketMode, Export: content,
+		Listen: c.Listen, Seed: c.Seed, Tier: tiers[c.Tier], EventsURL: c.Events, InteractionsURL: c.Clicks, SocketMode: c.SocketMode, Export: content,
 		Log: a.logger(config.Log{}, false),
 	})
 	if err != nil {
