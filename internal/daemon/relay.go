@@ -45,6 +45,16 @@ func (r *relay) Handle(ctx context.Context, e bot.Event) (bot.Outcome, error) {
 	return to.bot.Handle(ctx, e)
 }
 
+// Choose implements [slack.Options].Choose: it takes what somebody chose at a message of
+// the bot.
+func (r *relay) Choose(ctx context.Context, c bot.Chosen) (string, error) {
+	to := r.to.Load()
+	if to == nil {
+		return "", errors.New("a choice came before the bot's identity was known")
+	}
+	return to.bot.Choose(ctx, c)
+}
+
 // takeFound takes a message that backfill found in history.
 func (r *relay) takeFound(ctx context.Context, c earshot.Channel, f backfill.HistoryMessage) error {
 	_, err := r.Handle(ctx, bot.Event{Event: f.Event, Channel: c, Key: f.Key})

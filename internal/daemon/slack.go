@@ -13,7 +13,12 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack"
 )
 
-const slackPath = "/slack/events"
+// Where Slack posts events, and clicks at buttons: its settings have a Request URL for each.
+// Both paths take both.
+const (
+	slackPath         = "/slack/events"
+	slackInteractions = "/slack/interactions"
+)
 
 // openSlack opens Slack: the adapter is made and asks for the bot's identity,
 // and backfill and the bot are made with it. Where Slack does not answer and the
@@ -40,7 +45,9 @@ func openSlack(ctx context.Context, s sharedParts) (platform, error) {
 	p.calls, p.unread, p.forget, p.missed = service.calls, service.history.Waiting, service.history.Left, events.noteMissed
 	if c.Slack.Listen != "" {
 		mux := http.NewServeMux()
-		mux.Handle("POST "+slackPath, adapter.Handler(events.Handle))
+		taken := adapter.Handler(events.Handle)
+		mux.Handle("POST "+slackPath, taken)
+		mux.Handle("POST "+slackInteractions, taken)
 		probes{store: s.store, disk: s.disk, connection: service.connection, log: s.options.Log}.addTo(mux)
 		p.listen, p.path, p.handler = c.Slack.Listen, slackPath, mux
 	}

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"context"
 	"encoding/json"
 	"mime"
 	"net/http"
@@ -9,10 +10,10 @@ import (
 	"github.com/earshot-ai/earshot/platform/slack/internal/socket"
 )
 
-// Slack posts forms, and not events, to the same URL if the app's settings name it for
+// Slack posts forms, and not events, where the app's settings name the URL for
 // interactivity or slash commands, and expects an answer within three seconds
-// (docs.slack.dev, Handling user interaction, and Implementing slash commands).
-// Earshot offers neither: it counts them, answers at once, and stores nothing.
+// (docs.slack.dev, Handling user interaction, and Implementing slash commands). The
+// interactions are the clicks at our buttons; slash commands there are none.
 
 // noCommands is the answer to a slash command. Only the person who used it sees it.
 var noCommands = map[string]string{
@@ -39,27 +40,54 @@ func sslCheck(form string) bool {
 	return v.Get("ssl_check") == "1" && !v.Has("payload") && !v.Has("command")
 }
 
-// form answers a signed form: an interaction with an empty answer, by which
+// form answers a signed form: an interaction, mostly with an empty answer, by which
 // Slack takes its spinner away and closes a modal, and a slash command with a
 // line for whoever used it.
-func (p *Platform) form(w http.ResponseWriter, body string) {
+func (p *Platform) form(w http.ResponseWriter, r *http.Request, body string) {
 	form, _ := url.ParseQuery(body) // as above
 	switch {
 	case form.Has("payload"):
-		// net/http answers 200
+		p.interaction(w, r, form["payload"])
 	case form.Has("command"):
-		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		_ = json.NewEncoder(w).Encode(noCommands) // the caller is gone
+		writeJSON(w, noCommands)
 	default:
 		p.o.Log.Warn("a form is of no known kind")
 		http.Error(w, "a form without payload, command or ssl_check; events are JSON", http.StatusBadRequest)
 	}
 }
 
-// answerTo returns what to answer to an envelope that holds no event.
-func answerTo(e socket.Envelope) any {
-	if e.Type == "slash_commands" && e.Answerable {
-		return noCommands
+// interaction takes one interaction. Whatever becomes of it, the answer is 200: to another
+// one Slack shows an error of its own.
+func (p *Platform) interaction(w http.ResponseWriter, r *http.Request, payloads []string) {
+	if len(payloads) != 1 {
+		p.o.Log.Debug("an interaction is ignored", "why", "several payloads in one form")
+		return
 	}
-	return nil
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), takeTime)
+	defer cancel()
+	answer := p.interact(ctx, []byte(payloads[0]))
+	if answer.Payload != nil {
+		writeJSON(w, answer.Payload)
+	} else {
+		w.Header().Set("Content-Length", "0")
+		w.WriteHeader(http.StatusOK)
+	}
+	if answer.Then != nil {
+		_ = http.NewResponseController(w).Flush() // Slack has its answer, and what follows may take longer
+		answer.Then(ctx)
+	}
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_ = json.NewEncoder(w).Encode(v) // the caller is gone
+}
+
+// answerTo returns what to answer to an envelope that holds neither an event nor an
+// interaction.
+func answerTo(e socket.Envelope) (answer socket.Answer) {
+	if e.Type == "slash_commands" && e.Answerable {
+		answer.Payload = noCommands
+	}
+	return answer
 }

@@ -25,9 +25,10 @@ const (
 // it could not tell requests from forgeries.
 var ErrNoSecret = errors.New("slack: there is no signing secret: set SLACK_SIGNING_SECRET to the app's, from Basic Information on its page")
 
-// Handler returns what takes Slack's events by HTTP. It answers 2xx once an
-// event is durable or has no effect, 5xx where it must come again, and 4xx to what
-// Slack did not sign. It panics with [ErrNoSecret] where there is no signing secret.
+// Handler returns what takes Slack's events and interactions by HTTP: the app's settings
+// have a Request URL for each, which may be two or one. It answers 2xx once an event is
+// durable or has no effect, 5xx where it must come again, 4xx to what Slack did not sign,
+// and 200 to each interaction. It panics with [ErrNoSecret] where there is no signing secret.
 //
 // X-Slack-Retry-Num and X-Slack-Retry-Reason are ignored: the first copy may not have
 // been stored.
@@ -55,7 +56,7 @@ func (p *Platform) Handler(handle Handler) http.Handler {
 		case !signature.Valid(secrets, r.Header, body, p.o.Now()):
 			http.Error(w, "not signed by Slack, or too long ago", http.StatusUnauthorized)
 		case isForm(r.Header):
-			p.form(w, string(body))
+			p.form(w, r, string(body))
 		default:
 			p.event(w, r, body, came, handle)
 		}

@@ -29,6 +29,12 @@ func (g *deliveryGate) open() {
 	g.opened = true
 }
 
+func (g *deliveryGate) isOpen() bool {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.opened
+}
+
 // inboxKey begins the keys of the notes in which deliveries are stored that came
 // before it was known who the bot is; the app's id, the moment and a hash of the
 // delivery follow.

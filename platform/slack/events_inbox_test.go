@@ -94,11 +94,12 @@ func hearing(t *testing.T, st earshot.Store, p *slack.Platform, change ...func(*
 	return bot.New(o)
 }
 
-// serve takes events by HTTP from now on.
+// serve takes events and interactions by HTTP from now on.
 func (x *inbox) serve(handle slack.Handler) {
 	server := httptest.NewServer(x.platform.Handler(handle))
 	x.Cleanup(server.Close)
 	x.slack.Deliver(server.URL + "/slack/events")
+	x.slack.Interact(server.URL + "/slack/interactions")
 }
 
 // botToken and signing are the app's secrets.

@@ -48,25 +48,29 @@ func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 			return p.client.CallAs(ctx, p.o.AppToken, slackapi.OpenConnection, nil)
 		},
 		Plain: strings.HasPrefix(p.o.APIURL, "http://"), Dial: p.o.Dial,
-		Take:         func(ctx context.Context, e socket.Envelope) (any, bool) { return p.envelope(ctx, e, handle) },
+		Take:         func(ctx context.Context, e socket.Envelope) (socket.Answer, bool) { return p.envelope(ctx, e, handle) },
 		Acknowledged: p.o.Acknowledged, Missed: p.o.Missed,
 		Now: p.o.Now, Jitter: p.o.Jitter, Log: p.o.Log,
 	})
 }
 
 // envelope takes what a connection brings. ok is false where it must come again.
-func (p *Platform) envelope(ctx context.Context, e socket.Envelope, handle Handler) (answer any, ok bool) {
-	if e.Type != "events_api" {
+func (p *Platform) envelope(ctx context.Context, e socket.Envelope, handle Handler) (answer socket.Answer, ok bool) {
+	switch e.Type {
+	case "events_api":
+	case "interactive":
+		return p.interact(ctx, e.Payload), true
+	default:
 		return answerTo(e), true
 	}
 	c, err := slackmsg.ReadCallback(e.Payload)
 	if err != nil {
 		p.o.Log.Warn("a delivery cannot be read", "err", err)
-		return nil, true
+		return answer, true
 	}
 	if err := p.take(ctx, c, e.Payload, handle); err != nil {
 		p.o.Refused(fmt.Errorf("delivery %s: %w", c.ID, err))
-		return nil, false
+		return answer, false
 	}
-	return nil, true
+	return answer, true
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/platform/internal/settings"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/secret"
@@ -115,6 +116,12 @@ type Options struct {
 	// is moved, and before Left is called with the old one. After an error the event
 	// comes again. nil: not called.
 	Moved func(ctx context.Context, from earshot.Scope, to earshot.ChannelID) error
+
+	// Choose is called with what somebody chose at a message of ours, once each time they
+	// click or send a form, and returns once that is durable, within 2.5 s: Slack waits for
+	// three. What it returns only they see; after an error they are told to try again. Who
+	// Allow does not name is told so, and Choose is not called. nil: nothing is stored, which they are told.
+	Choose func(ctx context.Context, c bot.Chosen) (private string, err error)
 
 	// Reactions are the emoji, by their names, that ask the bot: who gives one to a
 	// message asks, with the message as the question. Empty: none does.

@@ -27,9 +27,10 @@
 //	identity      who the bot is: asked of Slack, remembered in the store
 //	events        what comes in: events.go says what is made of each type (a new
 //	              event type goes into its table); http, socket and forms are the
-//	              ways in; inbox keeps what comes before the identity is known
-//	reply         what goes out, as [bot.Platform] asks: post, update, stream,
-//	              status line, removal; find looks for a post whose call failed;
+//	              ways in; inbox keeps what comes before the identity is known;
+//	              choices takes clicks at our buttons
+//	reply         what goes out, as [bot.Platform] asks: post, update, choices,
+//	              stream, status line, removal; find looks for a post whose call failed;
 //	              reserve keeps a placeholder's last call free
 //	history       for backfill; files for media
 //	names         of people, channels and groups

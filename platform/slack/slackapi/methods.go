@@ -12,6 +12,7 @@ const (
 	StartStream    = "chat.startStream"
 	AppendStream   = "chat.appendStream"
 	StopStream     = "chat.stopStream"
+	OpenView       = "views.open"
 )
 
 // A rateTier is how often a method is called. Slack's own limits (docs.slack.dev, Rate
@@ -58,6 +59,7 @@ var tiers = map[string]rateTier{
 	"files.info":         tier4,
 	"chat.postEphemeral": tier4,
 	AppendStream:         tier4,
+	OpenView:             tier4,
 	"auth.test":          tier4,
 
 	"assistant.threads.setStatus": tier4,

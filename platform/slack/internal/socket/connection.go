@@ -30,7 +30,8 @@ const (
 type connection struct {
 	l       *listener
 	conn    *websocket.Conn
-	writing sync.Mutex // one writer at a time
+	writing sync.Mutex     // one writer at a time
+	after   sync.WaitGroup // what acknowledged envelopes leave to do
 
 	early    []Envelope    // that came before the hello
 	renew    chan struct{} // closed when Slack announces the connection's end
@@ -50,6 +51,14 @@ type Envelope struct {
 	Answerable bool `json:"accepts_response_payload"`
 
 	readAt time.Time
+}
+
+// An Answer is what becomes of an envelope. The zero Answer is a plain acknowledgement.
+type Answer struct {
+	Payload any // of the acknowledgement; nil: none
+	// Then is called after the acknowledgement, beside what is taken meanwhile. Its ctx
+	// outlives the connection, by ten seconds at most. nil: nothing is left to do.
+	Then func(ctx context.Context)
 }
 
 // hello waits for Slack's hello, and keeps what comes before it.
@@ -155,6 +164,7 @@ func (s *connection) run(ctx context.Context) {
 		close(q)
 	}
 	taking.Wait()
+	s.after.Wait()
 	cancel()
 	working.Wait()
 	// Slack does not always answer a close message: its answer is not waited for.
@@ -190,28 +200,41 @@ func (s *connection) watch(ctx context.Context) {
 }
 
 // workerIndex returns which worker takes an envelope: those of one channel have the same,
-// so that they are taken in order.
+// so that they are taken in order, and so have the interactions of one person.
 func workerIndex(e Envelope) int {
 	var x struct {
 		Event struct {
 			Channel json.RawMessage `json:"channel"`
 		} `json:"event"`
+		User struct {
+			ID string `json:"id"`
+		} `json:"user"`
 	}
-	_ = json.Unmarshal(e.Payload, &x) // what cannot be read has no channel
-	return int(crc32.ChecksumIEEE(x.Event.Channel) % workers)
+	_ = json.Unmarshal(e.Payload, &x) // what cannot be read has neither
+	return int(crc32.ChecksumIEEE(append(x.Event.Channel, x.User.ID...)) % workers)
+}
+
+// finish does what an acknowledged envelope leaves to do.
+func (s *connection) finish(ctx context.Context, then func(context.Context)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTime)
+	defer cancel()
+	then(ctx)
 }
 
 // take takes an envelope and acknowledges it.
 func (s *connection) take(ctx context.Context, e Envelope) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTime)
-	answer, ok := s.l.o.Take(ctx, e)
+	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeTime)
+	answer, ok := s.l.o.Take(soon, e)
 	cancel()
 	if !ok {
 		return
 	}
 	ack := map[string]any{"envelope_id": e.ID}
-	if answer != nil {
-		ack["payload"] = answer
+	if answer.Payload != nil {
+		ack["payload"] = answer.Payload
+	}
+	if answer.Then != nil {
+		defer s.after.Go(func() { s.finish(ctx, answer.Then) })
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()

@@ -41,11 +41,10 @@ type Options struct {
 	// Dial opens network connections; nil: the network, by way of the
 	// environment's proxy.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Take is given each envelope. It returns once what is in it is durable, with
-	// the payload of the acknowledgement if it has one. Where ok is false, the
-	// envelope is not acknowledged, and Slack sends it again. ctx outlives the
-	// connection.
-	Take func(ctx context.Context, e Envelope) (answer any, ok bool)
+	// Take is given each envelope, and returns once what is in it is durable. Where ok
+	// is false, the envelope is not acknowledged, and Slack sends it again. ctx outlives
+	// the connection.
+	Take func(ctx context.Context, e Envelope) (answer Answer, ok bool)
 	// Acknowledged is called after each event that was acknowledged, with the time
 	// since it was read.
 	Acknowledged func(after time.Duration)
