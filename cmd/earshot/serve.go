@@ -24,7 +24,7 @@ type serveCmd struct {
 	Config   string         `short:"c" placeholder:"FILE" help:"A configuration file (default: $$EARSHOT_CONFIG, else none)." type:"path"`
 	Platform string         `placeholder:"NAME" enum:",${platforms}" default:"" help:"Which platform: ${any_platform} (default: local)."`
 	DryRun   bool           `help:"Post nothing; show what would be posted."`
-	Listen   string         `placeholder:"ADDR" help:"Local: serve HTTP too, on a loopback address such as 127.0.0.1:8484. Slack: receive events by HTTP on an address such as :8080, under /slack/events."`
+	Listen   string         `placeholder:"ADDR" help:"Local: serve HTTP too, on a loopback address such as 127.0.0.1:8484. Slack: receive events by HTTP on an address such as :8080, under /slack/events, and clicks under /slack/interactions."`
 	Health   string         `placeholder:"ADDR" help:"Serve /healthz, /readyz and /metrics (Prometheus) on an address such as 127.0.0.1:9464, without authentication."`
 	API      string         `name:"api" placeholder:"ADDR" help:"Serve the HTTP API beside the bot, on an address such as 127.0.0.1:7301."`
 	Inspect  inspectAddress `placeholder:"ADDR" help:"Serve the inspector, a web page that shows what the model saw (ADDR may be left out: 127.0.0.1:7300)."`

@@ -69,6 +69,7 @@ func serveEvents(ctx context.Context, address string, events http.Handler) (stop
 	}
 	mux := http.NewServeMux()
 	mux.Handle("POST "+slackPath, events)
+	mux.Handle("POST "+slackInteractions, events)
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan struct{})
 	go func() {

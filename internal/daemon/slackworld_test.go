@@ -107,6 +107,7 @@ func (x *slackWorld) start() {
 	x.run()
 	if x.by == byHTTP {
 		x.Deliver("http://" + x.daemon.Address + "/slack/events")
+		x.Interact("http://" + x.daemon.Address + "/slack/interactions")
 		return
 	}
 	if !x.down {

@@ -138,7 +138,7 @@ func (c *checking) front() int {
 		return 0
 	}
 	c.unserve = stop
-	c.Good("HTTP front", "it listens; the app's Request URL must lead there, to /slack/events")
+	c.Good("HTTP front", "it listens; the app's Request URLs must lead there: that of events to /slack/events, that of interactivity to /slack/interactions")
 	return 1
 }
 

@@ -35,6 +35,9 @@ func TestTheManifestAsksForWhatIsNeeded(t *testing.T) {
 			Events struct {
 				Bot []string `yaml:"bot_events"`
 			} `yaml:"event_subscriptions"`
+			Interactivity struct {
+				Enabled bool `yaml:"is_enabled"`
+			} `yaml:"interactivity"`
 		} `yaml:"settings"`
 	}
 	if err := yaml.Unmarshal([]byte(slack.Manifest), &manifest); err != nil {
@@ -51,6 +54,9 @@ func TestTheManifestAsksForWhatIsNeeded(t *testing.T) {
 	slices.Sort(manifest.OAuth.Scopes.Bot)
 	if diff := cmp.Diff(manifest.OAuth.Scopes.Bot, want); diff != "" {
 		t.Errorf("scopes: -manifest +needed\n%s", diff)
+	}
+	if !manifest.Settings.Interactivity.Enabled {
+		t.Error("the manifest does not switch interactivity on: no click arrives")
 	}
 	for _, event := range []string{"app_mention", "message.channels", "message.groups", "message.im", "message.mpim"} {
 		if !slices.Contains(manifest.Settings.Events.Bot, event) {
