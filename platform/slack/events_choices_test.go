@@ -46,6 +46,19 @@ func (b *ballot) choose(ctx context.Context, c bot.Chosen) (string, error) {
 	return answer(ctx, c)
 }
 
+// answers says what Choose returns from now on.
+func (b *ballot) answers(f func(context.Context, bot.Chosen) (string, error)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.answer = f
+}
+
+func (b *ballot) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.chosen = nil
+}
+
 func (b *ballot) got() []bot.Chosen {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -134,9 +147,9 @@ func TestAClickIsAChoice(t *testing.T) {
 func TestWhatAChoiceComesToIsToldInPrivate(t *testing.T) {
 	transports(t, func(t *testing.T, how setting) {
 		b := newBallot(t, how)
-		b.answer = func(_ context.Context, c bot.Chosen) (string, error) {
+		b.answers(func(_ context.Context, c bot.Chosen) (string, error) {
 			return "Somebody was faster, " + string(c.By.ID) + " <!here>.", nil
-		}
+		})
 		b.slack.Click(b.general, b.post, b.bob, "Go ahead")
 		got := b.told(1)[0]
 		if got.User != b.bob || got.Channel != b.general || got.Thread != b.root || !strings.HasPrefix(got.Text, "Somebody was faster, "+b.bob) || strings.Contains(got.Text, "<!here>") {
@@ -157,7 +170,7 @@ func TestAChoiceThatIsNotStoredIsTold(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				b := newBallot(t, how)
-				b.answer = answer
+				b.answers(answer)
 				if x := b.slack.Click(b.general, b.post, b.mara, "Go ahead"); x.Outcome != "acked" {
 					t.Errorf("the click is answered %+v", x)
 				}
@@ -184,7 +197,7 @@ func TestAChoiceWithWordsOpensAForm(t *testing.T) {
 		if len(forms) != 1 || forms[0].User != b.mara || forms[0].Title != "No" || forms[0].Label != "Why not?" || !forms[0].Optional {
 			t.Fatalf("forms: %+v", forms)
 		}
-		b.answer = func(context.Context, bot.Chosen) (string, error) { return "Noted.", nil }
+		b.answers(func(context.Context, bot.Chosen) (string, error) { return "Noted.", nil })
 		words := "not <@" + b.bob + "> & \"him\"\n" + strings.Repeat("ö", 2900)
 		if x := b.slack.Submit(b.mara, words); x.Outcome != "acked" || len(x.Answer) > 0 || len(b.slack.Forms()) != 0 {
 			t.Errorf("the form is answered %+v, and open are %+v", x, b.slack.Forms())
@@ -209,12 +222,12 @@ func TestAFormThatIsNotStoredStaysOpen(t *testing.T) {
 	transports(t, func(t *testing.T, how setting) {
 		b := newBallot(t, how)
 		b.slack.Click(b.general, b.post, b.mara, "No")
-		b.answer = func(context.Context, bot.Chosen) (string, error) { return "", errors.New("the disk is full") }
+		b.answers(func(context.Context, bot.Chosen) (string, error) { return "", errors.New("the disk is full") })
 		b.slack.Submit(b.mara, "too late")
 		if f := b.slack.Forms(); len(f) != 1 || !strings.Contains(f[0].Errors["words"], "not stored") {
 			t.Fatalf("forms: %+v", f)
 		}
-		b.answer = nil
+		b.answers(nil)
 		b.slack.Submit(b.mara, "too late")
 		if f := b.slack.Forms(); len(f) != 0 || len(b.got()) != 2 || len(b.slack.Ephemerals()) != 0 {
 			t.Errorf("forms %+v, chosen %+v, told %+v", f, b.got(), b.slack.Ephemerals())
@@ -321,9 +334,9 @@ func (b *ballot) payloads(button, words string) (click, form map[string]any) {
 		seen = append(seen, p)
 	}))
 	defer server.Close()
-	real := httptest.NewServer(b.platform.Handler(b.inbox.bot.Handle))
-	defer real.Close()
-	b.slack.Interact(real.URL)
+	taken := httptest.NewServer(b.platform.Handler(b.inbox.bot.Handle))
+	defer taken.Close()
+	b.slack.Interact(taken.URL)
 	b.slack.Click(b.general, b.post, b.mara, "No") // opens the form
 	b.slack.Interact(server.URL)
 	b.slack.Click(b.general, b.post, b.mara, button)
@@ -419,7 +432,7 @@ func TestAChangedPayloadIsNoOtherChoice(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b.chosen = nil
+			b.forget()
 			if w := b.take(c.payload); w.Code != 200 || len(b.got()) != 1 {
 				t.Fatalf("as it is: %d, %+v\n%s", w.Code, b.got(), b.log)
 			}
@@ -428,7 +441,7 @@ func TestAChangedPayloadIsNoOtherChoice(t *testing.T) {
 				t.Fatalf("only %d mutations", len(list))
 			}
 			for _, what := range slices.Sorted(maps.Keys(list)) {
-				b.chosen = nil
+				b.forget()
 				w := b.take(list[what])
 				if w.Code != 200 || w.Body.Len() != 0 {
 					t.Errorf("%s: %d %q", what, w.Code, w.Body)
@@ -538,7 +551,7 @@ func TestWhatAButtonCarriesIsChecked(t *testing.T) {
 func TestTheAnswerDoesNotWaitForThePrivateMessage(t *testing.T) {
 	transports(t, func(t *testing.T, how setting) {
 		b := newBallot(t, how)
-		b.answer = func(context.Context, bot.Chosen) (string, error) { return "Noted.", nil }
+		b.answers(func(context.Context, bot.Chosen) (string, error) { return "Noted.", nil })
 		b.slack.Inject(simulate.Fault{Kind: simulate.LateResponse, On: "chat.postEphemeral", Wait: 4 * time.Second})
 		if x := b.slack.Click(b.general, b.post, b.mara, "Go ahead"); x.Outcome != "acked" {
 			t.Errorf("the click is answered %+v", x)

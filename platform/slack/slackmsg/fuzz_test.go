@@ -94,3 +94,40 @@ func FuzzStored(f *testing.F) {
 		}
 	})
 }
+
+// FuzzInteraction holds ReadInteraction to its promise: what has the shape of an id is one,
+// and of a click that is not whole nothing is told.
+func FuzzInteraction(f *testing.F) {
+	for _, s := range []string{
+		`{"type":"block_actions","api_app_id":"A1","team":{"id":"T1"},"user":{"id":"U1","team_id":"T2"},"trigger_id":"1.2.a","channel":{"id":"C1"},"message":{"ts":"1.000001","thread_ts":"1.000000"},"container":{"message_ts":"1.000001"},"actions":[{"type":"button","block_id":"b","action_id":"a","value":"v"}]}`,
+		`{"type":"view_submission","team":null,"is_enterprise_install":true,"enterprise":{"id":"E1"},"user":{"id":"U1"},"view":{"callback_id":"c","private_metadata":"m","app_installed_team_id":"T1","state":{"values":{"b":{"a":{"type":"plain_text_input","value":null}}}}}}`,
+		`{"type":7,"user":{"id":["U1"]},"actions":{"0":1}}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		x, err := ReadInteraction(raw)
+		if err != nil {
+			if x.Type != "" || x.User != "" || x.Fields != nil {
+				t.Errorf("an error and %+v", x)
+			}
+			return
+		}
+		for _, s := range []string{x.App, string(x.Team), x.Enterprise, string(x.User), string(x.UserTeam), string(x.Channel)} {
+			if s != "" && !isID(s) {
+				t.Errorf("%q is no id", s)
+			}
+		}
+		for _, s := range []string{string(x.Message), string(x.Thread)} {
+			if s != "" && !isTS(s) {
+				t.Errorf("%q is no ts", s)
+			}
+		}
+		if (x.Message == "") != (x.Channel == "") || x.Message == "" && x.Action+x.Value != "" {
+			t.Errorf("half a click: %+v", x)
+		}
+		if x.Team != "" && x.Enterprise != "" && x.Type != "view_submission" {
+			t.Errorf("in a workspace and in an organisation: %+v", x)
+		}
+	})
+}
