@@ -50,6 +50,7 @@ var (
 	errUnknownUser    = &apiError{status: 404, code: 10013, message: "Unknown User"}
 	errUnknownEmoji   = &apiError{status: 400, code: 10014, message: "Unknown Emoji"}
 	errUnknownWebhook = &apiError{status: 404, code: 10015, message: "Unknown Webhook"}
+	errUnknownClick   = &apiError{status: 404, code: 10062, message: "Unknown interaction"}
 	errAccess         = &apiError{status: 403, code: 50001, message: "Missing Access"}
 	errPermissions    = &apiError{status: 403, code: 50013, message: "Missing Permissions"}
 	errForeign        = &apiError{status: 403, code: 50005, message: "Cannot edit a message authored by another user"}
@@ -59,6 +60,7 @@ var (
 	errHasThread      = &apiError{status: 400, code: 160004, message: "A thread has already been created for this message"}
 	errSystem         = &apiError{status: 403, code: 50021, message: "Cannot execute action on a system message"}
 	errArchived       = &apiError{status: 400, code: 50083, message: "Thread is archived"}
+	errAnswered       = &apiError{status: 400, code: 40060, message: "Interaction has already been acknowledged."}
 	errBadJSON        = &apiError{status: 400, code: 50109, message: "The request body contains invalid JSON."}
 )
 

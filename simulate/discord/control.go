@@ -20,11 +20,11 @@ type order struct {
 	Text    string   `json:"text"`
 	Reply   string   `json:"reply"`  // the message that is replied to
 	Silent  bool     `json:"silent"` // the reply mentions nobody
-	ID      string   `json:"id"`     // of a message
+	ID      string   `json:"id"`     // of a message, or of the interaction whose form is sent
 	IDs     []string `json:"ids"`
 	From    string   `json:"from"` // the channel that a message is forwarded from
 	Emoji   string   `json:"emoji"`
-	Name    string   `json:"name"`    // of a channel, a thread, a file or a webhook's face
+	Name    string   `json:"name"`    // of a channel, a thread, a file or a webhook's face; a button's label
 	Content string   `json:"content"` // of a file, as text
 	Base64  []byte   `json:"base64"`  // of a file that is no text
 	AltText string   `json:"alt_text"`
@@ -64,6 +64,12 @@ var acts = map[string]func(*Discord, *http.Request, order) (any, error){
 	},
 	"unreact": func(s *Discord, _ *http.Request, o order) (any, error) {
 		return nil, s.reacts(o.Channel, o.ID, o.User, o.Emoji, false)
+	},
+	"click": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return postedAnswer(s.click(o.Channel, o.ID, o.User, o.Name))
+	},
+	"submit": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return postedAnswer(s.submit(o.ID, []string{o.Text}))
 	},
 	"forward": func(s *Discord, _ *http.Request, o order) (any, error) {
 		return postedAnswer(s.forwards(o.Channel, o.User, o.From, o.ID))
@@ -240,10 +246,12 @@ func (s *Discord) state(h *http.Request) (any, error) {
 		return fake.List(s.Calls()), nil
 	case "events":
 		return fake.List(s.Events()), nil
+	case "interactions":
+		return fake.List(s.Interactions()), nil
 	case "users", "channels":
 		return s.directory(what == "users"), nil
 	default:
-		return nil, fmt.Errorf("there is no %q; there are calls, channels, events, messages, users", what)
+		return nil, fmt.Errorf("there is no %q; there are calls, channels, events, interactions, messages, users", what)
 	}
 }
 

@@ -119,6 +119,8 @@ type Discord struct {
 	identifies int       // how many times it did
 	events     []*Event
 	late       int // events that LateEvent keeps back
+
+	interactions []*interaction // in order
 }
 
 // New starts a fake Discord with one guild, which the bot is in; nil means the

@@ -103,6 +103,9 @@ func (s *Discord) fill(c *channel, m *message, r *request) error {
 		return invalid("nonce", "BASE_TYPE_STRING", "Could not interpret value as string.")
 	}
 	m.embeds, m.parts, m.tts = r.list("embeds"), r.list("components"), r.flag("tts")
+	if err := checkComponents(m.parts); err != nil {
+		return err
+	}
 	if len(m.embeds) > maxEmbeds {
 		return invalid("embeds", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length.")
 	}
@@ -225,6 +228,9 @@ func (s *Discord) updateMessage(r *request, c *channel, m *message) (int, any, e
 		next.embeds, next.edited = r.list("embeds"), s.o.Now()
 	}
 	if _, has := r.body["components"]; has {
+		if err := checkComponents(r.list("components")); err != nil {
+			return 0, nil, err
+		}
 		next.parts, next.edited = r.list("components"), s.o.Now()
 	}
 	if _, has := r.body["flags"]; has {

@@ -82,6 +82,7 @@ type Message struct {
 	Flags     int            `json:"flags,omitempty"`
 	Edited    bool           `json:"edited,omitempty"`
 	Thread    string         `json:"thread,omitempty"` // the thread that was started from it
+	Buttons   []Button       `json:"buttons,omitempty"`
 }
 
 // Messages returns what people see in a channel or a thread, by time.
@@ -123,7 +124,7 @@ func (s *Discord) shown(c *channel, which func(*message) bool) []Message {
 		}
 		o := Message{
 			Channel: c.ID, ID: m.id, Type: m.kind, Author: m.author, Webhook: m.name, Content: m.content, Flags: m.flags,
-			Edited: !m.edited.IsZero(), Mentions: slices.Clone(m.users), Nonce: nonceText(m.nonce),
+			Edited: !m.edited.IsZero(), Mentions: slices.Clone(m.users), Nonce: nonceText(m.nonce), Buttons: buttons(m.parts),
 		}
 		if m.reply != nil && m.kind == typeReply {
 			o.Reply = m.reply.message

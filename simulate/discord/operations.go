@@ -61,6 +61,7 @@ func init() { //nolint:gochecknoinits // the list's functions use the list
 		{op: "list_channel_webhooks", method: "GET", path: "/channels/{channel}/webhooks", run: onFound((*Discord).visible, (*Discord).listWebhooks)},
 		{op: "create_webhook", method: "POST", path: "/channels/{channel}/webhooks", run: onFound((*Discord).visible, (*Discord).createWebhook)},
 		{op: "get_webhook", method: "GET", path: "/webhooks/{webhook}", run: (*Discord).getWebhook},
+		{op: "create_interaction_response", method: "POST", path: "/interactions/{interaction}/{token}/callback", open: true, run: (*Discord).answerInteraction},
 		{op: "execute_webhook", method: "POST", path: "/webhooks/{webhook}/{token}", open: true, run: (*Discord).executeWebhook},
 	}
 }
@@ -295,8 +296,11 @@ func (s *Discord) webhookJSON(w *Webhook) object {
 }
 
 // executeWebhook posts under a webhook. The answer is the message where the caller
-// waits for it.
+// waits for it. The application's id stands for the webhook of an interaction.
 func (s *Discord) executeWebhook(r *request) (int, any, error) {
+	if r.params["webhook"] == s.o.App.ID {
+		return s.followUp(r)
+	}
 	w := s.webhook(r.params["webhook"])
 	if w == nil {
 		return 0, nil, errUnknownWebhook
