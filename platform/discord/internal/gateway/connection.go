@@ -214,10 +214,15 @@ func (c *connection) dispatch(ctx context.Context, p payload) error {
 	if p.Type == "RESUMED" {
 		return nil
 	}
-	return c.queue(ctx, Dispatch{
+	d := Dispatch{
 		Type: p.Type, Data: p.Data, Shard: r.o.ID, State: r.place,
 		Delivery: deliveryID(r.place.Session, p.Seq), Received: now,
-	})
+	}
+	if r.o.Beside(p.Type) {
+		r.q.handleBeside(ctx, d)
+		return nil
+	}
+	return c.queue(ctx, d)
 }
 
 // start records that the session goes on, or has begun.

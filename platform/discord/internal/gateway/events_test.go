@@ -47,6 +47,49 @@ func TestAnEventThatFailsIsHandledAgainAndNoneIsSkipped(t *testing.T) {
 	})
 }
 
+// TestAnEventBesideTheOthersWaitsForNone has an event that fails each time, and one that
+// takes its time.
+func TestAnEventBesideTheOthersWaitsForNone(t *testing.T) {
+	t.Parallel()
+	beside := make(chan string, 10)
+	first := true
+	play(t, func(o *gateway.Options) {
+		o.Beside = func(kind string) bool { return kind == "INTERACTION_CREATE" }
+		o.Handle = func(ctx context.Context, d gateway.Dispatch) error {
+			switch d.Type {
+			case "READY":
+				return nil
+			case "MESSAGE_CREATE":
+				return errors.New("the store is full")
+			}
+			beside <- d.Delivery
+			if d.Delivery == "s1:3" && first {
+				first = false
+				<-ctx.Done()
+			}
+			return errors.New("not now")
+		}
+	}, func(w *world) {
+		p := w.next()
+		p.hello()
+		p.expect(2)
+		p.ready("s1")
+		p.event("2", "100")
+		for seq := 3; seq < 6; seq++ {
+			p.write(`{"op":0,"t":"INTERACTION_CREATE","s":` + strconv.Itoa(seq) + `,"d":{}}`)
+		}
+		pass(time.Minute)
+		var got []string
+		for len(beside) > 0 {
+			got = append(got, <-beside)
+		}
+		slices.Sort(got)
+		if want := []string{"s1:3", "s1:4", "s1:5"}; !slices.Equal(got, want) {
+			t.Errorf("beside the others were handled %v, want each of %v once", got, want)
+		}
+	})
+}
+
 func TestAPayloadThatCannotBeReadCostsOnlyItself(t *testing.T) {
 	t.Parallel()
 	play(t, nil, func(w *world) {

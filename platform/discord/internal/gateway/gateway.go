@@ -66,6 +66,10 @@ type Options struct {
 	// skipped. Events that wait for it are kept in memory, up to a bound; beyond it
 	// the shard reads no more.
 	Handle func(ctx context.Context, d Dispatch) error
+	// Beside reports whether events of a type are handled beside the others: at once,
+	// whatever waits, several at a time, and once. One for which there is no room, or that
+	// fails, is lost. It is for what is of no use later. nil: none are.
+	Beside func(kind string) bool
 	// Missed is called with a time for which events are lost: that before the first
 	// session of Run, and whenever a session could not be resumed. from is zero where
 	// it is not known. It is called once the new session has begun, and must not
@@ -93,6 +97,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Up == nil {
 		o.Up = func() {}
+	}
+	if o.Beside == nil {
+		o.Beside = func(string) bool { return false }
 	}
 	if o.Missed == nil {
 		o.Missed = func(time.Time, time.Time) {}
@@ -162,5 +169,6 @@ func (s *Shard) Run(ctx context.Context) error {
 	err := r.hold(ctx)
 	q.close()
 	working.Wait()
+	q.beside.Wait()
 	return err
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -11,6 +12,8 @@ import (
 const (
 	queueLength = 1024
 	queueBytes  = 64 << 20 // more than the largest payload
+
+	mostBeside = 64 // events that are handled beside the others at a time
 )
 
 // How long a shard waits before it has an event handled again after an error.
@@ -25,10 +28,27 @@ type queue struct {
 	events chan Dispatch
 	bytes  *semaphore.Weighted
 	over   chan struct{} // closed by close
+
+	slots  *semaphore.Weighted
+	beside sync.WaitGroup // who handles events beside the others
 }
 
 func newQueue(o Options) *queue {
-	return &queue{o: o, events: make(chan Dispatch, queueLength), bytes: semaphore.NewWeighted(queueBytes), over: make(chan struct{})}
+	return &queue{o: o, events: make(chan Dispatch, queueLength), bytes: semaphore.NewWeighted(queueBytes), over: make(chan struct{}), slots: semaphore.NewWeighted(mostBeside)}
+}
+
+// handleBeside handles an event beside those that wait.
+func (q *queue) handleBeside(ctx context.Context, d Dispatch) {
+	if !q.slots.TryAcquire(1) {
+		q.o.Log.Warn("an event is lost: too many like it are being handled", "type", d.Type)
+		return
+	}
+	q.beside.Go(func() {
+		defer q.slots.Release(1)
+		if err := q.o.Handle(ctx, d); err != nil && ctx.Err() == nil {
+			q.o.Log.Warn("an event is lost: it is handled once only", "type", d.Type, "err", err)
+		}
+	})
 }
 
 // offer adds an event if there is room for it.
