@@ -104,9 +104,14 @@ const (
 // intents looks at what the application's settings say.
 func (c *checking) intents(ctx context.Context) {
 	var app struct {
-		Flags discord.ApplicationFlags `json:"flags"`
+		Flags    discord.ApplicationFlags `json:"flags"`
+		Endpoint string                   `json:"interactions_endpoint_url"`
 	}
 	err := c.ask(ctx, &app, rest.GetCurrentApplication, nil)
+	if app.Endpoint != "" { // Discord sends clicks to one of both (Receiving and Responding, Receiving an Interaction)
+		c.Say("setting Interactions Endpoint URL", check.Poor, "it is set", "clicks on the bot's buttons go there, and the bot does not hear of them",
+			"empty it on the application's page General Information (discord.com/developers/applications), and save")
+	}
 	switch {
 	case err != nil:
 		c.Say("setting Message Content Intent", check.Unknown, err.Error(), "", "")

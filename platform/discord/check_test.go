@@ -102,6 +102,9 @@ func TestCheckTellsWhatDoesNotWork(t *testing.T) {
 			x.fake.Leave(x.fake.Guild(), x.fake.App().UserID)
 			return discord.CheckRequest{}
 		}, []string{"poor servers", "good invite link"}, nil},
+		{"clicks go elsewhere", func(f *fake.Options) { f.App.InteractionsURL = "https://clicks.example/discord" }, func(*mouth) discord.CheckRequest {
+			return discord.CheckRequest{}
+		}, []string{"poor setting Interactions Endpoint URL", "good setting Message Content Intent"}, nil},
 		{"a thread", nil, func(x *mouth) discord.CheckRequest {
 			return discord.CheckRequest{Channels: []string{x.fake.Thread(x.general, x.fake.Say(x.general, x.mara, "root"), x.mara, "talk")}}
 		}, []string{"good permissions in #talk", "good posting in #talk", "good history of #talk"}, nil},

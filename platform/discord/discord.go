@@ -14,6 +14,7 @@
 //	directory     guilds, channels, threads, roles and names, as events tell them
 //	proxies       webhooks that post again what a person wrote
 //	reply         what goes out, as [bot.Platform] asks
+//	choices       buttons: how they are shown, and who has chosen
 //	history       for backfill; files for media
 //	membership    guilds and channels joined and left
 //	check         what "earshot check" looks at

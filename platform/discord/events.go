@@ -51,12 +51,12 @@ var uses = map[string]func(*Platform, context.Context, *delivery) error{
 	"GUILD_ROLE_UPDATE":             (*Platform).roleChanged,
 	"GUILD_ROLE_DELETE":             (*Platform).roleChanged,
 	"GUILD_MEMBER_UPDATE":           (*Platform).memberChanged,
+	"INTERACTION_CREATE":            (*Platform).interaction,
 	// What these tell comes again with what they are about, or is of no use here.
 	"GUILD_UPDATE":         (*Platform).seen,
 	"CHANNEL_PINS_UPDATE":  (*Platform).seen, // a message says so too
 	"THREAD_MEMBER_UPDATE": (*Platform).seen,
 	"WEBHOOKS_UPDATE":      (*Platform).seen,
-	"INTERACTION_CREATE":   (*Platform).seen, // the bot has no commands
 }
 
 func (p *Platform) seen(context.Context, *delivery) error { return nil }

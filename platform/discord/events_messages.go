@@ -19,6 +19,7 @@ type messageHead struct {
 	Channel string `json:"channel_id"`
 	Guild   string `json:"guild_id"`       // "" for direct messages
 	App     string `json:"application_id"` // of a webhook that a program made
+	Flags   int    `json:"flags"`
 }
 
 func readHead(raw []byte) (h messageHead, ok bool) {
@@ -31,6 +32,11 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 	head, ok := readHead(x.Data)
 	if !ok {
 		p.o.Log.Warn("a message cannot be kept: it has no id or channel", "delivery", x.Delivery)
+		return nil
+	}
+	// What one person alone is told comes as an event too, in the form of a direct message
+	// (github.com/discord/discord-api-docs/issues/4557). It is in no history.
+	if head.Flags&ephemeral != 0 {
 		return nil
 	}
 	at, ok, err := p.listensTo(ctx, x, head.Guild, head.Channel)

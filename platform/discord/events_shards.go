@@ -109,6 +109,7 @@ func (p *Platform) shard(ctx context.Context, id, of int, found string, identifi
 		URL: p.gatewayURL(found), Token: p.o.Token,
 		Intents: asked, Content: messageContent, Refused: p.refuseContent,
 		ID: id, Of: of, Resume: resume,
+		Beside: beside,
 		Handle: func(ctx context.Context, d gateway.Dispatch) error {
 			return p.take(ctx, &delivery{Dispatch: d, of: of, handle: handle})
 		},

@@ -109,6 +109,7 @@ func listen(t *testing.T, setup func(x *ear, f *fake.Options, o *discord.Options
 func (x *ear) Write(b []byte) (int, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	defer x.signal()
 	return x.log.Write(b)
 }
 

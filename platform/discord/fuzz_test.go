@@ -56,6 +56,8 @@ func FuzzEvents(f *testing.F) {
 		{"GUILD_DELETE", `{"id":"9"}`},
 		{"GUILD_ROLE_DELETE", `{"guild_id":"9","role_id":"3"}`},
 		{"THREAD_MEMBERS_UPDATE", `{"id":"4","guild_id":"9","removed_member_ids":["1"]}`},
+		{"INTERACTION_CREATE", clickPayload},
+		{"INTERACTION_CREATE", formPayload},
 		{"READY", `{"user":{"id":7},"guilds":{}}`},
 		{"CHANNEL_UPDATE", `[]`},
 		{"VOICE_STATE_UPDATE", `null`},
@@ -68,7 +70,12 @@ func FuzzEvents(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer st.Close()
-		p, err := discord.Open(t.Context(), discord.Options{APIURL: "http://discord.test", Token: secret.New("t"), Store: st, HTTPClient: &http.Client{Transport: api{}}, Purge: true})
+		p, err := discord.Open(t.Context(), discord.Options{APIURL: "http://discord.test", Token: secret.New("t"), Store: st, HTTPClient: &http.Client{Transport: api{}}, Purge: true, Choose: func(_ context.Context, c bot.Chosen) (string, error) {
+			if c.Scope.Channel == "" || c.Scope.Workspace == "" || c.Message == "" || c.Key == "" || c.Choice == "" || c.By.ID == "" || !utf8.ValidString(c.Words) {
+				t.Errorf("chosen: %+v", c)
+			}
+			return "so", nil
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/internal/settings"
 	"github.com/earshot-ai/earshot/secret"
@@ -100,6 +101,11 @@ type Options struct {
 	// Joined is called with a guild before the first event of it is passed on. nil:
 	// not called.
 	Joined func(ctx context.Context, w earshot.WorkspaceID) error
+
+	// Choose takes what somebody chose at a message of the bot, as [bot.Bot.Choose] does:
+	// several at a time, beside the events, and each once, within a minute. nil: nobody
+	// can choose anything.
+	Choose func(ctx context.Context, c bot.Chosen) (private string, err error)
 
 	// Reactions are the emoji, by their names, that ask the bot: who gives one to a
 	// message asks, with the message as the question. Empty: none does.

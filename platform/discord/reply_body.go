@@ -25,6 +25,7 @@ type newMessage struct {
 	EnforceNonce bool            `json:"enforce_nonce,omitempty"`
 	Flags        int             `json:"flags"`
 	Mentions     allowedMentions `json:"allowed_mentions"`
+	Components   []actionRow     `json:"components,omitempty"`
 	Reference    *replyTarget    `json:"message_reference,omitempty"`
 }
 
@@ -33,6 +34,8 @@ type changedMessage struct {
 	Content  string          `json:"content"`
 	Flags    int             `json:"flags"`
 	Mentions allowedMentions `json:"allowed_mentions"`
+	// Components are left as they are where they are missing: an empty list takes them away.
+	Components []actionRow `json:"components"`
 }
 
 // allowedMentions are the allowed_mentions of all that is posted: nobody is notified but those
@@ -63,9 +66,13 @@ type replyTarget struct {
 	FailIfNotExists bool   `json:"fail_if_not_exists"`
 }
 
-// newPost returns the body of a draft. refers says that it is a reply to the anchor.
-func newPost(d bot.Draft, refers bool) newMessage {
-	m := newMessage{Content: markup.Write(d.Text, d.Mentions...), Nonce: d.Key, EnforceNonce: d.Key != "", Flags: suppressEmbeds, Mentions: mentionedBy(d)}
+// newPost returns the body of a draft with its buttons. refers says that it is a reply to
+// the anchor.
+func newPost(d bot.Draft, buttons []actionRow, refers bool) newMessage {
+	m := newMessage{
+		Content: markup.Write(d.Text, d.Mentions...), Nonce: d.Key, EnforceNonce: d.Key != "", Flags: suppressEmbeds,
+		Mentions: mentionedBy(d), Components: buttons,
+	}
 	if refers {
 		m.Reference = &replyTarget{Message: string(d.Anchor.ID)}
 	}

@@ -24,6 +24,7 @@ var _ interface {
 	bot.Reactor
 	bot.Writer
 	bot.Limiter
+	bot.Chooser
 } = (*Platform)(nil)
 
 // MaxText implements [bot.Sizer].
@@ -34,15 +35,19 @@ func (p *Platform) MaxText() int { return markup.MaxText }
 // same message back. At a channel's top level it is a reply to the question, or with
 // [ThreadOnMention] it stands in the question's thread.
 func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
+	buttons, err := buttonsOf(d)
+	if err != nil {
+		return earshot.Message{}, err
+	}
 	to, err := p.destination(ctx, d.Place)
 	if err != nil {
 		return earshot.Message{}, postError(err)
 	}
 	p.replies.to.Put(placeKey(d.Place), to)
 	p.replies.sent.Add(d.Key, p.o.Now())
-	raw, err := p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, to.refers))
+	raw, err := p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, buttons, to.refers))
 	if to.refers && discordapi.IsRefused(err, discordapi.NoReadHistory) { // without that permission an answer stands alone
-		raw, err = p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, false))
+		raw, err = p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, buttons, false))
 	}
 	if err != nil {
 		return earshot.Message{}, postError(err)

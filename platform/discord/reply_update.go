@@ -19,11 +19,15 @@ const growEvery = time.Second
 
 // Update implements [bot.Updater]: Edit Message.
 func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
+	buttons, err := buttonsOf(d)
+	if err != nil {
+		return err
+	}
 	channel, err := p.channelOf(ctx, d.Place, id)
 	if err != nil {
 		return err
 	}
-	body := changedMessage{Content: markup.Write(d.Text, d.Mentions...), Flags: suppressEmbeds, Mentions: mentionedBy(d)}
+	body := changedMessage{Content: markup.Write(d.Text, d.Mentions...), Flags: suppressEmbeds, Mentions: mentionedBy(d), Components: buttons}
 	if d.Growing {
 		// One call is kept for the last text of each placeholder of the channel.
 		if free, most := p.client.Free(rest.UpdateMessage, channel, id); most > 1 && free <= p.replies.waiting(channel, p.o.Now()) || free < 1 {

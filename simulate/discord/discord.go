@@ -86,6 +86,9 @@ type Options struct {
 type App struct {
 	ID, UserID, Name string
 	Token            string
+	// InteractionsURL is set in the portal: clicks go there, and not to the gateway. Here
+	// nothing is sent there.
+	InteractionsURL string
 }
 
 // A Discord is a fake Discord with its servers. It is safe for concurrent use.

@@ -141,7 +141,9 @@ func (s *Discord) interact(c *channel, m *message, x Interaction, data object) s
 	} else {
 		o["user"] = s.userJSON(x.User)
 	}
-	s.tell(event{kind: "INTERACTION_CREATE", guild: c.Guild, data: sameForAll(o)})
+	if s.o.App.InteractionsURL == "" {
+		s.tell(event{kind: "INTERACTION_CREATE", guild: c.Guild, data: sameForAll(o)})
+	}
 	return x.ID
 }
 

@@ -126,11 +126,15 @@ func (s *Discord) createDM(r *request) (int, any, error) {
 }
 
 func (s *Discord) getApplication(*request) (int, any, error) {
+	var endpoint any
+	if at := s.o.App.InteractionsURL; at != "" {
+		endpoint = at
+	}
 	return 0, object{
 		"id": s.o.App.ID, "name": s.o.App.Name, "icon": nil, "description": "", "summary": "", "type": nil, "bot_public": true,
 		"bot_require_code_grant": false, "verify_key": strings.Repeat("0", 64), "flags": s.appFlags(), "hook": true, "redirect_uris": []any{},
 		"bot": s.userJSON(s.o.App.UserID), "owner": object{"id": "1100000000000000003", "username": "owner", "discriminator": "0", "avatar": nil, "public_flags": 0, "flags": 0, "global_name": nil, "primary_guild": nil},
-		"team": nil, "approximate_guild_count": len(s.guilds), "interactions_endpoint_url": nil, "role_connections_verification_url": nil,
+		"team": nil, "approximate_guild_count": len(s.guilds), "interactions_endpoint_url": endpoint, "role_connections_verification_url": nil,
 		"event_webhooks_url": nil, "event_webhooks_status": 1, "integration_types_config": object{"0": object{}}, "is_monetized": false,
 		"flags_new": fmtInt(int64(s.appFlags())), "approximate_user_install_count": 0, "approximate_user_authorization_count": 0,
 		"explicit_content_filter": 0, "eligible_oauth2_scopes": []any{},

@@ -57,6 +57,7 @@ const (
 	UnknownMember      = 10007
 	UnknownMessage     = 10008
 	UnknownUser        = 10013
+	AlreadyAnswered    = 40060 // an interaction, which is answered once
 	MissingAccess      = 50001
 	CannotMessageUser  = 50007
 	MissingPermissions = 50013
