@@ -46,6 +46,7 @@ func discordScenarios(t *testing.T, server string) {
 		{"a thread that no message began begins with its name", bareThread},
 		{"it listens and answers where it is allowed to", allowed},
 		{"a direct message is answered", directMessage},
+		{"a choice is taken, also at a message of an earlier process", choice},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

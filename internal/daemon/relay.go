@@ -45,8 +45,7 @@ func (r *relay) Handle(ctx context.Context, e bot.Event) (bot.Outcome, error) {
 	return to.bot.Handle(ctx, e)
 }
 
-// Choose implements [slack.Options].Choose: it takes what somebody chose at a message of
-// the bot.
+// Choose takes what somebody chose at a message of the bot.
 func (r *relay) Choose(ctx context.Context, c bot.Chosen) (string, error) {
 	to := r.to.Load()
 	if to == nil {
