@@ -90,7 +90,7 @@ func TestACrashLoopOnTheLocalPlatformEndsWithOneReply(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						if _, err := chat.Chat(b.Handle).Say(t.Context(), local.NewMessage{Channel: "general", As: "sam", Text: "@earshot hi"}); err != nil {
+						if _, err := chat.Chat(b.Handle, b.Choose).Say(t.Context(), local.NewMessage{Channel: "general", As: "sam", Text: "@earshot hi"}); err != nil {
 							t.Fatal(err)
 						}
 					}, func(life int, point string, kill func(time.Duration)) {

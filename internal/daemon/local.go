@@ -41,7 +41,7 @@ func openLocal(ctx context.Context, s sharedParts) (platform, error) {
 		return platform{}, err
 	}
 	b := s.newBot(adapter, who)
-	chat := adapter.Chat(s.measureLatency(b.Handle))
+	chat := adapter.Chat(s.measureLatency(b.Handle), b.Choose)
 	p := platform{
 		name: earshot.Local, identity: who, chat: chat, run: []func(context.Context) error{b.Run, s.summaries(who), s.summariesOfAgents(who.ID)},
 		connection: func() connection { return connection{known: true} },

@@ -75,7 +75,7 @@ func newChatOver(t *testing.T, st, own earshot.Store, model llm.Model, change fu
 		stop()
 		<-ran
 	})
-	w.chat = p.Chat(b.Handle)
+	w.chat = p.Chat(b.Handle, b.Choose)
 	for _, name := range []string{"ops", "hr"} {
 		if _, err := w.chat.Channel(t.Context(), name); err != nil {
 			t.Fatal(err)
@@ -576,7 +576,7 @@ func BenchmarkChat(b *testing.B) {
 			list = list[:0]
 		}
 	}
-	w := newWorldOver(b, st, func(o *inspect.Options) { o.Open, o.Chat = true, p.Chat(nil) })
+	w := newWorldOver(b, st, func(o *inspect.Options) { o.Open, o.Chat = true, p.Chat(nil, nil) })
 	for name, path := range map[string]string{"newest": "/chat?channel=general", "middle": "/chat?channel=general&before=m050000", "place": "/chat?channel=general&at=m050004"} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

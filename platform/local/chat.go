@@ -27,10 +27,14 @@ type ActionResult struct {
 type Chat struct {
 	*Platform
 	handle Handler
+	choose func(context.Context, bot.Chosen) (private string, err error)
 }
 
-// Chat returns the people's side. Its events go to handle.
-func (p *Platform) Chat(handle Handler) *Chat { return &Chat{p, handle} }
+// Chat returns the people's side. Its events go to handle, and what people choose to
+// choose, as [bot.Bot.Choose] takes it. Without choose nobody can choose anything.
+func (p *Platform) Chat(handle Handler, choose func(context.Context, bot.Chosen) (private string, err error)) *Chat {
+	return &Chat{p, handle, choose}
+}
 
 // A NewMessage is what a person says. Channel, As and Text (or Files) are required.
 type NewMessage struct {

@@ -34,6 +34,7 @@ func commands() []command {
 		{"delete", "N", "take a message of yours back", (*console).remove},
 		{"react", "N EMOJI", "react to a message, with an emoji's name", (*console).react},
 		{"unreact", "N EMOJI", "take a reaction of yours back", (*console).unreact},
+		{"choose", "[N CHOICE [WORDS]]", "choose what message N offers, by its number or name; without a number, list what there is", (*console).choose},
 		{"file", "PATH [TEXT]", "share a file", (*console).file},
 		{"history", "[N]", "show the newest N messages here", (*console).history},
 		{"why", "", "show what the last answer here was made of", (*console).why},
@@ -217,13 +218,14 @@ func (t *console) history(ctx context.Context, rest string) error {
 	if t.thread != "" {
 		part = earshot.ThreadOf(t.thread)
 	}
-	list, err := t.chat.store.Newest(ctx, t.channel.Scope(), part, earshot.Position{}, n)
+	at := t.channel.Scope()
+	list, err := t.chat.store.Newest(ctx, at, part, earshot.Position{}, n)
 	for _, m := range list {
 		change := earshot.Same
 		if m.Edited != 0 {
 			change = earshot.Edited
 		}
-		t.show(Update{Channel: t.channel, Change: change, Message: m})
+		t.show(Update{Channel: t.channel, Change: change, Message: m, Choices: t.chat.Choices(at, m.ID)})
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 )
 
 // maxBody bounds the bytes of a request.
@@ -32,6 +33,7 @@ const maxBody = 1 << 20
 //	DELETE /v1/channels/{channel}/messages/{id}      ?as=bob
 //	POST   /v1/channels/{channel}/messages/{id}/reactions  {"as": "bob", "name": "eyes"}
 //	DELETE /v1/channels/{channel}/messages/{id}/reactions  ?as=bob&name=eyes
+//	POST   /v1/channels/{channel}/messages/{id}/choices    {"as": "bob", "choice": "do", "words": "…"}
 //
 // Status 200 for a change means that it is durable. After any other status, or none, it
 // may or may not be; sent again with the same client, it is stored once. Handler
@@ -51,6 +53,7 @@ func (c *Chat) Handler(token string) http.Handler {
 		"DELETE /v1/channels/{channel}/messages/{id}":           s.remove,
 		"POST /v1/channels/{channel}/messages/{id}/reactions":   s.react,
 		"DELETE /v1/channels/{channel}/messages/{id}/reactions": s.unreact,
+		"POST /v1/channels/{channel}/messages/{id}/choices":     s.choose,
 	} {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
 			if out, err := answer(r); err != nil {
@@ -147,6 +150,16 @@ type messageJSON struct {
 	Deleted   bool              `json:"deleted,omitempty"`
 	Reactions []reactionJSON    `json:"reactions,omitempty"`
 	Files     []string          `json:"files,omitempty"`
+	Choices   []choiceJSON      `json:"choices,omitempty"` // as far as this process knows
+}
+
+// A choiceJSON is what can be chosen at a message.
+type choiceJSON struct {
+	ID       string          `json:"id"`
+	Label    string          `json:"label"`
+	Style    bot.ChoiceStyle `json:"style,omitempty"`
+	Words    string          `json:"words,omitempty"` // the label of a field for words
+	Required bool            `json:"required,omitempty"`
 }
 
 type authorJSON struct {
@@ -195,7 +208,11 @@ func (s *server) list(r *http.Request) (any, error) {
 	}
 	out := []messageJSON{}
 	for _, m := range list {
-		out = append(out, messageOf(m))
+		x := messageOf(m)
+		for _, o := range s.chat.Choices(c.Scope(), m.ID) {
+			x.Choices = append(x.Choices, choiceJSON(o))
+		}
+		out = append(out, x)
 		since = m.Seq
 	}
 	return map[string]any{"messages": out, "next": since}, nil
@@ -282,6 +299,21 @@ func (s *server) unreact(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	m, err := s.chat.Unreact(r.Context(), r.PathValue("channel"), earshot.MessageID(r.PathValue("id")), q.Get("as"), q.Get("name"))
 	return map[string]any{"message": messageOf(m)}, err
+}
+
+func (s *server) choose(r *http.Request) (any, error) {
+	var in struct {
+		As     string `json:"as"`
+		Choice string `json:"choice"`
+		Words  string `json:"words"`
+	}
+	if err := decodeStrict(r, &in); err != nil {
+		return nil, err
+	}
+	private, err := s.chat.Choose(r.Context(), Choice{
+		Channel: r.PathValue("channel"), Message: earshot.MessageID(r.PathValue("id")), Choice: in.Choice, As: in.As, Words: in.Words,
+	})
+	return map[string]any{"private": private}, err
 }
 
 // A refusal is a request that cannot be read, and the status that says so.

@@ -60,7 +60,7 @@ func overAt(t *testing.T, st bot.Store, clock time.Time) world {
 		Store: st, Model: llm.Offline{}, Platform: p, Counter: counter, Identity: earshot.Identity{ID: "earshot", Name: "earshot"},
 		Now: func() earshot.Time { return earshot.TimeOf(noon) },
 	})
-	return world{st, p.Chat(b.Handle)}
+	return world{st, p.Chat(b.Handle, b.Choose)}
 }
 
 func say(t *testing.T, w world, s local.NewMessage) local.ActionResult {

@@ -80,7 +80,7 @@ func TestTheModelSeesAPictureOnce(t *testing.T) {
 		go func() { ran <- b.Run(ctx) }()
 		for _, s := range said {
 			s.Channel, s.As, s.Thread = "general", "bob", root
-			heard, err := p.Chat(b.Handle).Say(ctx, s)
+			heard, err := p.Chat(b.Handle, nil).Say(ctx, s)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,12 +7,12 @@
 // event is durable. [Chat.Terminal] and [Chat.Handler] are its user interfaces.
 //
 //	p, err := local.Open(ctx, store, &local.Options{Agent: identity})
-//	chat := p.Chat(bot.Handle)
+//	chat := p.Chat(bot.Handle, bot.Choose)
 //	m, err := chat.Say(ctx, local.Said{Channel: "general", As: "bob", Text: "@earshot hello"})
 //
 // Only this package makes the ids of local messages. An id has the form of a Slack ts,
-// or is derived from the sender's key if there is one, so that the same message sent
-// twice is one message.
+// or is made of the sender's key if there is one, so that the same message sent twice is
+// one message.
 //
 // Unstable: what this package exports may change with any version.
 package local
@@ -30,6 +30,8 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/platform/internal/recent"
 )
 
 // Errors that callers decide on. Other errors are the store's or the handler's.
@@ -77,12 +79,14 @@ type Platform struct {
 	watchers []*watcher
 	drafts   []channelDraft
 	files    []storedFile // the oldest first
+
+	choices recent.Map[place, []bot.Choice] // of messages that this process has posted
 }
 
 // Open returns the platform of a stored workspace, and creates the channel general if
 // there is none.
 func Open(ctx context.Context, st Store, o *Options) (*Platform, error) {
-	p := &Platform{store: st}
+	p := &Platform{store: st, choices: recent.Map[place, []bot.Choice]{Most: maxOffered}}
 	if o != nil {
 		p.o = *o
 	}
@@ -220,6 +224,12 @@ func (p *Platform) put(ctx context.Context, id earshot.ChannelID, name string, k
 func deriveID(letter, who, key string) earshot.MessageID {
 	sum := sha256.Sum256([]byte(who + "\x00" + key))
 	return earshot.MessageID(letter + hex.EncodeToString(sum[:10]))
+}
+
+// A place is a message in its channel.
+type place struct {
+	scope earshot.Scope
+	id    earshot.MessageID
 }
 
 // freeIDAt derives an id from a time that no other message has.

@@ -18,6 +18,7 @@ var _ interface {
 	bot.Updater
 	bot.Remover
 	bot.Writer
+	bot.Chooser
 } = (*Platform)(nil)
 
 // MaxText implements [bot.Sizer].
@@ -27,6 +28,7 @@ func (p *Platform) MaxText() int { return 12_000 }
 // again, it is the existing one. A placeholder is stored as a message without text,
 // and is seen like that by HTTP; a terminal shows what is written so far.
 func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
+	p.offer(d, idOfPost(d.Key))
 	m, err := p.Find(ctx, d)
 	if !errors.Is(err, earshot.ErrNotFound) {
 		return m, err
@@ -34,7 +36,7 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	if d.Text, err = p.labelled(ctx, d); err != nil {
 		return earshot.Message{}, err
 	}
-	m = earshot.Message{ID: deriveID("r", string(d.Channel.ID), d.Key), Author: p.agent(), Text: d.Text}
+	m = earshot.Message{ID: idOfPost(d.Key), Author: p.agent(), Text: d.Text}
 	if d.Growing {
 		m.Text = ""
 	}
@@ -54,6 +56,7 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 // Update implements [bot.Updater]. A draft that still grows is shown by Writing and
 // not stored.
 func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID) error {
+	others := p.offer(d, id)
 	if d.Growing {
 		return nil
 	}
@@ -64,6 +67,9 @@ func (p *Platform) Update(ctx context.Context, d bot.Draft, id earshot.MessageID
 	case err != nil:
 		return fmt.Errorf("update message %s: %w", id, err)
 	case m.Text == d.Text:
+		if others {
+			p.tell(Update{Channel: d.Channel, Change: earshot.Updated, Message: m})
+		}
 		return nil
 	}
 	change := earshot.New
@@ -113,6 +119,7 @@ func (p *Platform) Remove(ctx context.Context, at bot.Place, id earshot.MessageI
 	case err != nil:
 		return fmt.Errorf("delete message %s: %w", id, err)
 	}
+	p.choices.Drop(place{at.Channel.Scope(), id})
 	gone := earshot.Message{ID: m.ID, Time: m.Time, Thread: m.Thread, Deleted: true}
 	if _, err := p.store.Record(ctx, at.Channel.Scope(), gone); err != nil {
 		return fmt.Errorf("delete message %s: %w", id, err)
@@ -125,7 +132,7 @@ func (p *Platform) Remove(ctx context.Context, at bot.Place, id earshot.MessageI
 
 // Find implements [bot.Finder].
 func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, error) {
-	return p.store.Message(ctx, d.Channel.Scope(), deriveID("r", string(d.Channel.ID), d.Key))
+	return p.store.Message(ctx, d.Channel.Scope(), idOfPost(d.Key))
 }
 
 // Writing implements [bot.Writer].

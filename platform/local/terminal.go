@@ -88,11 +88,6 @@ func readLines(ctx context.Context, in io.Reader) (<-chan string, <-chan error) 
 	return lines, failed
 }
 
-type place struct {
-	scope earshot.Scope
-	id    earshot.MessageID
-}
-
 type console struct {
 	chat   *Chat
 	screen Screen
@@ -162,9 +157,13 @@ func (t *console) show(u Update) {
 	if m.Root() != "" {
 		head = "  " + head
 	}
+	offers := ""
+	if len(u.Choices) > 0 {
+		offers = strings.Repeat(" ", len(head)) + listChoices(n, u.Choices)
+	}
 	switch {
 	case mine, streamed:
-		_, _ = io.WriteString(t.out, terminal.Faint(head)+"\n")
+		_, _ = io.WriteString(t.out, terminal.Faint(head)+"\n"+offers)
 		return
 	case u.Change == earshot.Gone:
 		_, _ = io.WriteString(t.out, terminal.Faint(head+"(deleted)")+"\n")
@@ -186,7 +185,7 @@ func (t *console) show(u Update) {
 	}
 	body := terminal.Paragraph(text, max(20, t.screen.Width-len(head)), strings.Repeat(" ", len(head)))
 	body = strings.ReplaceAll(body, strings.Repeat(" ", len(head))+"\n", "\n") // empty lines
-	_, _ = io.WriteString(t.out, terminal.Faint(head)+terminal.Strong(label)+": "+strings.TrimLeft(body, " "))
+	_, _ = io.WriteString(t.out, terminal.Faint(head)+terminal.Strong(label)+": "+strings.TrimLeft(body, " ")+offers)
 }
 
 // showDraft prints what was added to an unfinished answer.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 )
 
 // An Update is something that happened on the platform. Either Message is set, as it
@@ -12,6 +13,7 @@ type Update struct {
 	Channel earshot.Channel
 	Change  earshot.Change // of Message
 	Message earshot.Message
+	Choices []bot.Choice // what can be chosen at Message, as far as this process knows
 	Draft   *Draft
 }
 
@@ -78,6 +80,8 @@ func (p *Platform) tell(u Update) {
 	defer p.mu.Unlock()
 	if u.Draft != nil {
 		p.writes(u.Channel.Scope(), *u.Draft)
+	} else {
+		u.Choices = p.Choices(u.Channel.Scope(), u.Message.ID)
 	}
 	kept := p.watchers[:0]
 	for _, w := range p.watchers {
