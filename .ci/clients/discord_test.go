@@ -81,6 +81,42 @@ func TestDiscordJSLivesInTheFakeDiscord(t *testing.T) {
 	if posts := s.Messages(question); posts[len(posts)-1].Content != "Here." {
 		t.Errorf("in the thread people see %+v", posts)
 	}
+
+	// People click, and send the form that they are shown.
+	s.Say(general, mara, mention+"delete it")
+	if err := s.Until(ctx, func() bool { return len(s.Posts()) == 5 }); err != nil {
+		t.Fatalf("%v: the bot asks nothing; it called %+v", err, s.Calls())
+	}
+	list := s.Messages(general)
+	asking := list[len(list)-1].ID
+	told := func(interaction, want string) {
+		t.Helper()
+		err := s.Until(ctx, func() bool {
+			for _, x := range s.Interactions() {
+				if x.ID == interaction {
+					return len(x.Private) == 1 && x.Private[0] == want
+				}
+			}
+			return false
+		})
+		if err != nil {
+			t.Fatalf("%v: people did %+v, and the bot called %+v", err, s.Interactions(), s.Calls())
+		}
+	}
+	no := s.Click(general, asking, mara, "Don't")
+	if err := s.Until(ctx, func() bool { return s.Interactions()[0].Form != nil }); err != nil {
+		t.Fatalf("%v: the bot shows no form; it called %+v", err, s.Calls())
+	}
+	told(s.Submit(no, "It is the only copy."), "Because: It is the only copy.")
+	told(s.Click(general, asking, mara, "yes"), "As you say, Mara.")
+	done := func() bool {
+		list := s.Messages(general)
+		last := list[len(list)-1]
+		return last.Content == "Done." && last.Buttons == nil
+	}
+	if err := s.Until(ctx, done); err != nil {
+		t.Errorf("%v: people see %+v", err, s.Messages(general))
+	}
 	if err := s.Settle(ctx); err != nil {
 		t.Errorf("the events were not received: %v", err)
 	}

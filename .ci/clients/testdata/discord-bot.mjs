@@ -1,6 +1,8 @@
 // A small bot on discord.js, as anybody would write it. It answers a mention by a
 // reply, which it edits. The fake Discord must be enough for it.
-import { Client, Events, GatewayIntentBits, Partials } from "discord.js";
+import {
+  ActionRowBuilder, ButtonBuilder, ButtonStyle, Client, Events, GatewayIntentBits, LabelBuilder, MessageFlags, ModalBuilder, Partials, TextInputBuilder, TextInputStyle,
+} from "discord.js";
 
 const { Guilds, GuildMessages, GuildMessageReactions, DirectMessages, MessageContent } = GatewayIntentBits;
 const client = new Client({
@@ -18,11 +20,31 @@ client.on(Events.MessageCreate, async (message) => {
     await thread.send("Here.");
     return;
   }
+  if (message.content.includes("delete")) {
+    const yes = new ButtonBuilder().setCustomId("yes").setLabel("Do it").setStyle(ButtonStyle.Success);
+    const no = new ButtonBuilder().setCustomId("no").setLabel("Don't").setStyle(ButtonStyle.Danger);
+    await message.reply({ content: "Really?", components: [new ActionRowBuilder().addComponents(yes, no)] });
+    return;
+  }
   const before = await message.channel.messages.fetch({ before: message.id, limit: 10 });
   const reply = await message.reply("…");
   const name = message.member?.displayName ?? message.author.displayName;
   await reply.edit(`Hello, ${name}: ${before.size} messages before, ${message.attachments.size} files.`);
   await message.react("👋");
+});
+
+client.on(Events.InteractionCreate, async (interaction) => {
+  if (interaction.isButton() && interaction.customId === "no") {
+    const why = new TextInputBuilder().setCustomId("why").setStyle(TextInputStyle.Paragraph).setMaxLength(100);
+    const field = new LabelBuilder().setLabel("Why not?").setTextInputComponent(why);
+    await interaction.showModal(new ModalBuilder().setCustomId("no").setTitle("Don't").addLabelComponents(field));
+  } else if (interaction.isButton()) {
+    await interaction.deferUpdate();
+    await interaction.followUp({ content: `As you say, ${interaction.member.displayName}.`, flags: MessageFlags.Ephemeral });
+    await interaction.message.edit({ content: "Done.", components: [] });
+  } else if (interaction.isModalSubmit()) {
+    await interaction.reply({ content: `Because: ${interaction.fields.getTextInputValue("why")}`, flags: MessageFlags.Ephemeral });
+  }
 });
 
 client.on(Events.Error, (error) => console.error(error));
