@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/tools/toolbox"
 )
 
@@ -91,6 +92,9 @@ func (c *Client) Call(ctx context.Context, p toolbox.Place, call toolbox.Call) (
 	if !ok {
 		return r, fmt.Errorf("%w: there is no such tool here", toolbox.ErrNotRun)
 	}
+	if !s.serves(p.Asker.ID) {
+		return r, errNotForYou{}
+	}
 	began := time.Now()
 	defer func() {
 		if p := recover(); p != nil { // of the SDK, over what the server said
@@ -117,9 +121,25 @@ func (c *Client) find(p toolbox.Place, name string) (*server, tool, bool) {
 
 // offeredAt reports whether the server's tools are offered at a place.
 func (s *server) offeredAt(p toolbox.Place) bool {
-	return (len(s.Channels) == 0 || slices.Contains(s.Channels, string(p.Channel.ID))) &&
-		(len(s.Users) == 0 || slices.Contains(s.Users, string(p.Asker.ID)))
+	return len(s.Channels) == 0 || slices.Contains(s.Channels, string(p.Channel.ID))
 }
+
+// serves reports whether somebody may have the server's tools called. The list that a model
+// is offered does not depend on it: a list that changed with who asks would begin an epoch
+// with each of them.
+func (s *server) serves(who earshot.AuthorID) bool {
+	return len(s.Users) == 0 || slices.Contains(s.Users, string(who))
+}
+
+// errNotForYou is the error of a call for somebody whom a server does not serve.
+type errNotForYou struct{}
+
+func (errNotForYou) Error() string { return "the tool is not for who asks" }
+
+// Reason is what the model is told.
+func (errNotForYou) Reason() string { return "it is for other people than the one who asks" }
+
+func (errNotForYou) Unwrap() error { return toolbox.ErrNotRun }
 
 // Instructions are what a server says about the use of its tools.
 type Instructions struct{ Server, Text string }

@@ -393,20 +393,27 @@ func TestPagesOfTheListAreRead(t *testing.T) {
 	}
 }
 
-func TestToolsAreOfferedByChannelAndUser(t *testing.T) {
+func TestToolsAreOfferedByChannelAndCalledForWhomTheyAre(t *testing.T) {
 	t.Parallel()
 	url := overHTTP(t, oldServer(), nil, nil)
 	c, _ := start(t, mcpclient.Options{Servers: []mcpclient.Server{
 		{Name: "all", URL: url}, {Name: "channel", URL: url, Channels: []string{"C1"}}, {Name: "user", URL: url, Users: []string{"U1"}}, {Name: "nobody", URL: url, Channels: []string{"C1"}, Users: []string{"U9"}},
 	}})
-	if diff := cmp.Diff(names(t, c, here), []string{"all__good", "channel__good", "user__good"}); diff != "" {
+	if diff := cmp.Diff(names(t, c, here), []string{"all__good", "channel__good", "nobody__good", "user__good"}); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(names(t, c, toolbox.Place{}), []string{"all__good"}); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(names(t, c, toolbox.Place{}), []string{"all__good", "user__good"}); diff != "" {
+		t.Error(diff) // the same for whoever asks: the list stands in the prefix that is cached
 	}
-	if _, err := c.Call(t.Context(), toolbox.Place{}, toolbox.Call{ID: "x", Name: "user__good"}); !errors.Is(err, toolbox.ErrNotRun) {
+	if _, err := c.Call(t.Context(), toolbox.Place{}, toolbox.Call{ID: "x", Name: "channel__good"}); !errors.Is(err, toolbox.ErrNotRun) {
 		t.Errorf("a call where it is not offered: got %v", err)
+	}
+	var told interface{ Reason() string }
+	if _, err := c.Call(t.Context(), toolbox.Place{}, toolbox.Call{ID: "x", Name: "user__good"}); !errors.Is(err, toolbox.ErrNotRun) || !errors.As(err, &told) {
+		t.Errorf("a call for somebody else: got %v", err)
+	}
+	if r, err := c.Call(t.Context(), here, toolbox.Call{ID: "x", Name: "user__good"}); err != nil || r.Failed {
+		t.Errorf("a call for who is named: got %v, %v", r, err)
 	}
 }
 

@@ -67,7 +67,8 @@ type Server struct {
 	Allow   []string      // the server's names of the tools that are offered, or globs with *; none: all
 	Deny    []string      // of those that are not, whatever Allow says
 	Approve Approve
-	// Channels and Users are the ids where, and for whom, its tools are offered; none: all.
+	// Channels are the ids where its tools are offered, and Users those of the people for
+	// whom they are called; none: all.
 	Channels []string
 	Users    []string
 }

@@ -39,7 +39,7 @@ type MCPServer struct {
 	Deny           []string          `yaml:"deny" doc:"the tools that are not"`
 	Approve        Approve           `yaml:"approve" doc:"default (each that is not marked as reading), always, never, or a list of names"`
 	Channels       []string          `yaml:"channels" doc:"the ids of the channels where it is offered; none: all"`
-	Users          []string          `yaml:"users" doc:"the ids of the people for whom it is offered; none: all"`
+	Users          []string          `yaml:"users" doc:"the ids of the people for whom its tools are called; the model sees them in any case. None: all"`
 	OAuth          MCPOAuth          `yaml:"oauth" doc:"client credentials for url"`
 }
 
