@@ -10,6 +10,7 @@ import (
 	"github.com/earshot-ai/earshot/bot/internal/attach"
 	"github.com/earshot-ai/earshot/gather"
 	"github.com/earshot-ai/earshot/internal/inputref"
+	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -123,6 +124,7 @@ func (t *turn) recordPrompt(ctx context.Context, p prompt) error {
 	if err != nil {
 		return err
 	}
+	recorded.Keeps = p.how.keeps
 	if err := t.store.Begin(ctx, t.lease, t.queued.ID, recorded); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -133,5 +135,8 @@ func (t *turn) recordPrompt(ctx context.Context, p prompt) error {
 		}
 	}
 	t.fault(faultAfterBegin)
+	if p.how.keeps && t.queued.Hash != recorded.Hash {
+		return t.journal.addJSON(ctx, stepResumed, step.Earlier{Hash: t.queued.Hash})
+	}
 	return nil
 }

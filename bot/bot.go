@@ -75,6 +75,7 @@ func (o Options) missingOptions() []string {
 func (o Options) withDefaults() Options {
 	o.Identity.Aliases, o.Links = slices.Clone(o.Identity.Aliases), slices.Clone(o.Links)
 	o.Tools, o.ToolTokens = slices.Clone(o.Tools), defaulted(o.ToolTokens, DefaultToolTokens)
+	o.Approve = o.Approve.withDefaults()
 	o.Channels, o.MayMention = maps.Clone(o.Channels), cmp.Or(o.MayMention, MentionAsker)
 	o.Policy.First, o.Policy.Later = slices.Clone(o.Policy.First), slices.Clone(o.Policy.Later)
 	if o.Policy.Name == "" && o.Policy.First == nil {

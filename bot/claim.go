@@ -21,6 +21,9 @@ func (b *Bot) claim(ctx context.Context) (earshot.Lease, []earshot.QueuedTurn, e
 // error.
 func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.QueuedTurn, slot *slots.Slot) (*turn, error) {
 	b.fault(faultAfterClaim)
+	if err := b.holds(ctx, lease); err != nil {
+		return nil, err
+	}
 	channel, err := b.channel(ctx, lease.Conversation.Scope)
 	if err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func (b *Bot) release(ctx context.Context, lease earshot.Lease, t *turn, o outco
 	ctx = context.WithoutCancel(ctx)
 	var notBefore earshot.Time
 	switch o.kind {
-	case ended, stopping:
+	case ended, waiting, stopping:
 	case endedElsewhere:
 		if t != nil {
 			b.tell(ctx, t.queued.ID, t.finalReport())

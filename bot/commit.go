@@ -32,8 +32,15 @@ func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot
 		return err
 	}
 	shown := withoutUnread(next.Shown, p.input.Messages, records)
+	asked, err := t.askedIn(ctx)
+	if err != nil {
+		return err
+	}
 	for _, id := range replies {
 		shown = append(shown, earshot.ShownRevision{ID: id, Seen: assemble.Told})
+	}
+	for _, m := range asked { // the session has the call and what came of it
+		shown = append(shown, earshot.ShownRevision{ID: m.ID, Revision: m.Edited, Seen: assemble.Seen(&m, 0)})
 	}
 	return t.finish(ctx, earshot.TurnDone, why, &earshot.Turn{
 		Answer: earshot.Answer{Anchor: t.queued.Anchor, Replies: replies}, Policy: p.input.Policy.Name, Hash: p.result.Hash,
@@ -107,6 +114,9 @@ const ToolSection = inputref.ToolSection
 // finish ends the turn in the store, with what has arrived, and reports it.
 func (t *turn) finish(ctx context.Context, state earshot.TurnState, why string, c *earshot.Turn) error {
 	if err := t.journal.flush(ctx); err != nil && !errors.Is(err, earshot.ErrConflict) {
+		return err
+	}
+	if err := t.withdrawApprovals(ctx); err != nil {
 		return err
 	}
 	t.fault(faultBeforeFinish)

@@ -20,6 +20,8 @@ const (
 	faultAfterStep            = "after_step"              // the journal has it
 	faultAfterTools           = "after_tools"             // tools have run, the journal does not have their results
 	faultAfterCall            = "after_call"              // the journal says that a tool of one's own is about to run
+	faultAfterAsk             = "after_ask"               // what a person is to be asked is stored, and nobody sees it
+	faultAfterDecide          = "after_decide"            // what a person chose is stored, and they do not know
 	faultAfterRun             = "after_run"               // it has run, the journal does not have its result
 	faultAfterPlan            = "after_plan"              // the posts are planned
 	faultBeforePost           = "before_post"             // Sending is written, nothing is sent
@@ -52,6 +54,10 @@ func PlaceholderFaultPoints() []string {
 // own.
 func ToolFaultPoints() []string { return []string{faultAfterCall, faultAfterRun} }
 
+// ApprovalFaultPoints returns the further points of a turn whose calls a person has to agree
+// to.
+func ApprovalFaultPoints() []string { return []string{faultAfterAsk, faultAfterDecide} }
+
 // KillAt returns an [Options.Fault] that ends the process at a point, as a kill
 // does: nothing is flushed, closed or released. ok is false where there is no such
 // point.
@@ -60,5 +66,5 @@ func KillAt(point string) (fault func(string), ok bool) {
 		if at == point {
 			os.Exit(137)
 		}
-	}, slices.Contains(slices.Concat(FaultPoints(), PlaceholderFaultPoints(), ToolFaultPoints(), []string{faultAfterRetract}), point)
+	}, slices.Contains(slices.Concat(FaultPoints(), PlaceholderFaultPoints(), ToolFaultPoints(), ApprovalFaultPoints(), []string{faultAfterRetract}), point)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -145,6 +146,9 @@ func (t *turn) resume(ctx context.Context, how attemptOptions) (p prompt, ok boo
 	if err != nil || res.Hash != q.Hash {
 		return p, false, nil
 	}
+	if overtaken, err := t.isOvertaken(ctx, in); err != nil || overtaken {
+		return p, false, err
+	}
 	steps, err := t.store.Steps(ctx, q.ID)
 	if err != nil {
 		return p, false, err
@@ -164,10 +168,41 @@ func (t *turn) resume(ctx context.Context, how attemptOptions) (p prompt, ok boo
 	return prompt{how: how, input: in, result: res, files: t.newFiles(how), offer: offer}, true, nil
 }
 
+// mayGoOn reports whether a turn that has waited for a person goes on under another prompt:
+// its own is outdated, since others of its conversation were answered meanwhile, and what it
+// asked is decided.
+func (t *turn) mayGoOn(ctx context.Context, how attemptOptions) (bool, error) {
+	if how.keeps || !t.hasAsked || how.edits > 0 {
+		return how.keeps, nil
+	}
+	steps, err := t.store.Steps(ctx, t.queued.ID)
+	if err != nil {
+		return false, err
+	}
+	return len(steps) > 0 && !slices.ContainsFunc(steps, func(s earshot.Step) bool { return s.Erased || s.Data == nil && s.Kind != stepReopened }), nil
+}
+
+// isOvertaken reports whether others of the conversation were answered since the prompt of a
+// turn that has waited for a person.
+func (t *turn) isOvertaken(ctx context.Context, in assemble.Input) (bool, error) {
+	if !t.hasAsked {
+		return false, nil
+	}
+	turns, err := t.store.Turns(ctx, t.lease.Conversation, 1)
+	if err != nil || len(turns) == 0 {
+		return false, err
+	}
+	newest := turns[0].Answer.Anchor
+	return len(in.Conversation.Turns) == 0 || in.Conversation.Turns[len(in.Conversation.Turns)-1].Anchor != newest, nil
+}
+
 // mayBeginAgain returns the outcome of a turn whose prompt would be made anew although a
 // tool of one's own has acted, or may have: the model, asked from the start, would do the
 // same again.
-func (t *turn) mayBeginAgain(ctx context.Context) error {
+func (t *turn) mayBeginAgain(ctx context.Context, how attemptOptions) error {
+	if how.keeps {
+		return nil
+	}
 	if t.queued.Hash != "" {
 		if err := t.journal.read(ctx); err != nil {
 			return err

@@ -14,10 +14,10 @@ import (
 const maxEdits = 2
 
 // questionStands returns the outcome remake where the question was edited since its
-// prompt was made, and nothing of the answer is written yet. What the model said to the
+// prompt was made, nothing of the answer is written yet, and nobody was asked anything for it. What the model said to the
 // text before is dropped: it is not in the journal.
 func (x *modelExchange) questionStands(ctx context.Context) error {
-	if x.prompt.how.edits == maxEdits || hasActed(x.journal.steps) {
+	if x.prompt.how.edits == maxEdits || x.hasAsked || hasActed(x.journal.steps) {
 		return nil
 	}
 	anchor, asked := x.prompt.input.Anchor, x.prompt.question()

@@ -22,7 +22,8 @@ type modelExchange struct {
 	called      bool // the question calls the agent as the prompt has it, or did before it was edited
 
 	requestDialog
-	begun        []step.Begun // calls of tools of one's own that were begun
+	begun        []step.Begun                // calls of tools of one's own that were begun
+	approvals    map[string]earshot.Approval // of calls, by the model's id of them
 	read         []earshot.MessageID
 	askedAgain   bool // after an empty response
 	refusedQuiet bool // the model has asked for silence where the agent was called

@@ -25,8 +25,8 @@ import (
 // most once, and what was begun is never forgotten.
 
 const (
-	maxParallel = 4        // calls that only read, at a time
-	maxOwnArgs  = 64 << 10 // bytes
+	maxParallel = 4                    // calls that only read, at a time
+	maxOwnArgs  = earshot.ApprovalArgs // bytes
 	// callGrace is how long a call may go on once its time is over, before it is left alone.
 	callGrace = time.Second
 )
@@ -34,6 +34,9 @@ const (
 // runOwnCalls runs the calls of tools of one's own that have no result yet: those that
 // only read beside one another, what writes one after another, all in the model's order.
 func (x *modelExchange) runOwnCalls(ctx, hard context.Context, calls []llm.Call) error {
+	if err := x.askApprovals(ctx, hard, calls); err != nil {
+		return err
+	}
 	var group []ownCall
 	run := func() error {
 		list := group
@@ -86,6 +89,12 @@ func (x *modelExchange) runGroup(ctx, hard context.Context, list []ownCall) erro
 			return err
 		}
 		x.addResults([]toolResult{*c.result})
+		if err := x.noteResult(hard, c); err != nil {
+			return err
+		}
+	}
+	if err := x.showDecided(hard); err != nil {
+		return err
 	}
 	return x.slot.Take(ctx)
 }
@@ -114,15 +123,15 @@ func (c *ownCall) begin(ctx context.Context) error {
 		c.id = c.x.begun[i].ID
 		return nil
 	}
-	switch args := c.args; {
-	case len(args) > maxOwnArgs:
-		c.fail("the arguments are too long", fmt.Sprintf("use at most %d bytes", maxOwnArgs))
-		return nil
-	case args != "" && (!json.Valid([]byte(args)) || args[0] != '{'):
-		c.fail("the arguments are no JSON object", "write them as the tool's schema says")
+	what, remedy := wrongArgs(c.args)
+	switch {
+	case what != "":
+		c.fail(what, remedy)
 		return nil
 	case c.x.opts.DryRun && c.tool.Effect != toolbox.Reads:
 		c.fail("this is a dry run: nothing is done", "say what you would have done")
+		return nil
+	case !c.mayRun():
 		return nil
 	}
 	c.id = c.newID()
@@ -133,6 +142,18 @@ func (c *ownCall) begin(ctx context.Context) error {
 	c.x.begun = append(c.x.begun, b)
 	c.x.fault(faultAfterCall)
 	return nil
+}
+
+// wrongArgs says what is wrong with the arguments of a call, and what to do about it; ""
+// where nothing is.
+func wrongArgs(args string) (what, remedy string) {
+	switch {
+	case len(args) > maxOwnArgs:
+		return "the arguments are too long", fmt.Sprintf("use at most %d bytes", maxOwnArgs)
+	case args != "" && (!json.Valid([]byte(args)) || args[0] != '{'):
+		return "the arguments are no JSON object", "write them as the tool's schema says"
+	}
+	return "", ""
 }
 
 // newID returns the id of the call: of the turn, the round and what is called.

@@ -14,6 +14,7 @@ const (
 	stepResults  = step.Results
 	stepFailed   = step.Failed
 	stepReopened = step.Reopened
+	stepResumed  = step.Resumed
 	stepFiles    = step.Files
 	stepTools    = step.Tools
 	stepCall     = step.Call
@@ -21,8 +22,8 @@ const (
 )
 
 // A JournalEntry is one step of a turn's journal, decoded. One of Answer, Results,
-// Files, Tools, Call and Failed is set; none is where the step was erased, or where it says that
-// an operator has opened the turn again.
+// Files, Tools, Call and Failed is set; none is where the step was erased, and where it says
+// that an operator has opened the turn again or that it goes on under another prompt.
 type JournalEntry struct {
 	N       int
 	Time    earshot.Time

@@ -105,6 +105,34 @@ func (m mortal) Merge(ctx context.Context, l earshot.Lease, into earshot.TurnID,
 	return m.Store.Merge(ctx, l, into, turns...)
 }
 
+func (m mortal) AskApproval(ctx context.Context, l earshot.Lease, a earshot.Approval) (earshot.Approval, error) {
+	if err := m.gone(); err != nil {
+		return a, err
+	}
+	return m.Store.AskApproval(ctx, l, a)
+}
+
+func (m mortal) AwaitApprovals(ctx context.Context, l earshot.Lease, id earshot.TurnID) (bool, error) {
+	if err := m.gone(); err != nil {
+		return false, err
+	}
+	return m.Store.AwaitApprovals(ctx, l, id)
+}
+
+func (m mortal) DecideApproval(ctx context.Context, id earshot.ApprovalID, d earshot.Decision) (earshot.Approval, error) {
+	if err := m.gone(); err != nil {
+		return earshot.Approval{}, err
+	}
+	return m.Store.DecideApproval(ctx, id, d)
+}
+
+func (m mortal) NoteApproval(ctx context.Context, l earshot.Lease, id earshot.ApprovalID, result string) error {
+	if err := m.gone(); err != nil {
+		return err
+	}
+	return m.Store.NoteApproval(ctx, l, id, result)
+}
+
 // mortalSlate is a mortalBoard that can update posts.
 type mortalSlate struct {
 	mortalBoard

@@ -38,6 +38,7 @@ type Options struct {
 	// ToolTokens is how many tokens the descriptions of Tools may have; above that the
 	// model searches them. Default: [DefaultToolTokens].
 	ToolTokens int
+	Approve    Approve // who agrees to calls of Tools that need a person's yes
 	Answer     Answer
 	Limits     Limits
 	Files      Files // loads what people share; nil: nothing is attached

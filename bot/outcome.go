@@ -47,6 +47,8 @@ const (
 	waitForPlatform
 	// listening: people may go on talking. The turn is claimed again after wait.
 	listening
+	// waiting: a person is asked something. The turn is claimed again once that is decided.
+	waiting
 	// stopping: the bot stops. The turn is claimed again, by any process.
 	stopping
 	// leaseLost: another process has taken over the conversation.
@@ -87,6 +89,8 @@ func (o outcome) Error() string {
 		return "the turn was ended elsewhere"
 	case withdrawn:
 		return "the question was deleted"
+	case waiting:
+		return "a person is asked something"
 	case stopping:
 		return "the bot stops"
 	}

@@ -21,6 +21,7 @@ const (
 	kindPlaceholder = 'p' // what becomes the reply or the apology
 	kindPrivate     = 'w' // an apology that only the person sees; it becomes no message
 	kindNotice      = 'n' // that nobody knows whether another post arrived
+	kindApproval    = 'y' // asks a person whether a tool may act
 	kindAway        = 's' // tells the person alone that the question was too old when its turn came; it becomes no message
 )
 
@@ -84,10 +85,11 @@ type outbox struct {
 	withdrawn bool          // the question was deleted, and what is shown says so
 	partial   bool          // part of a reply is visible, and the rest must not follow
 
-	arrivals []earshot.Arrival // arrived, and written with the end of the turn
-	counted  bool              // the end of the process before is counted in a post
-	drafts   draftState        // of the placeholder
-	writing  bool              // the platform's Writer was told that an answer is written
+	arrivals []earshot.Arrival   // arrived, and written with the end of the turn
+	counted  bool                // the end of the process before is counted in a post
+	drafts   draftState          // of the placeholder
+	choices  map[string][]Choice // of the questions that are posted now, by key
+	writing  bool                // the platform's Writer was told that an answer is written
 }
 
 // deliver brings texts onto the platform: all are planned, then one after the
@@ -166,7 +168,7 @@ func (o *outbox) plan(ctx context.Context, kind byte, texts []string) ([]earshot
 // draft is a post as the platform is given it.
 func (o *outbox) draft(p earshot.Post) Draft {
 	said := earshot.Message{Text: p.Text}
-	return Draft{Place: o.place, Text: p.Text, Mentions: said.Called(), Key: p.Key, Chunk: p.Chunk, Growing: p.Key[0] == kindPlaceholder}
+	return Draft{Place: o.place, Text: p.Text, Mentions: said.Called(), Key: p.Key, Chunk: p.Chunk, Growing: p.Key[0] == kindPlaceholder, Choices: o.choices[p.Key]}
 }
 
 // nextChunk returns the number of a turn's next post.

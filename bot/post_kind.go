@@ -13,6 +13,7 @@ const (
 	PostPrivate     PostKind = "private"     // an apology that only the person sees
 	PostQuestion    PostKind = "question"    // what a person is asked who only mentioned the bot
 	PostNotice      PostKind = "notice"      // that nobody knows whether another post arrived
+	PostApproval    PostKind = "approval"    // asks a person whether a tool may act
 	PostAway        PostKind = "away"        // tells the person alone that their question was too old when its turn came
 )
 
@@ -23,6 +24,6 @@ func KindOf(p earshot.Post) PostKind {
 	}
 	return map[byte]PostKind{
 		kindReply: PostReply, kindPlaceholder: PostPlaceholder, kindApology: PostApology,
-		kindPrivate: PostPrivate, kindQuestion: PostQuestion, kindNotice: PostNotice, kindAway: PostAway,
+		kindPrivate: PostPrivate, kindQuestion: PostQuestion, kindNotice: PostNotice, kindApproval: PostApproval, kindAway: PostAway,
 	}[p.Key[0]]
 }

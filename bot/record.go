@@ -43,10 +43,13 @@ type Outcome struct {
 	//   - silence: there is nothing in it to answer
 	//   - known: [Event].Known says so
 	//   - other-named: a reply in an owned thread that mentions somebody else
+	//   - answer: it says yes or no to what the agent has asked a person
 	//   - among-people: a reply in an owned thread where people talk to each other
 	//   - an [earshot.Refusal], where it names the agent
 	Why string
 }
+
+const whyAnswer = "answer"
 
 // record makes an event durable, with the turn that it opens in a conversation, and
 // confirms the post that a message of ours is.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -62,7 +63,7 @@ func Requests(ctx context.Context, st Store, q earshot.QueuedTurn, write BodyWri
 				yield(SentRequest{}, err)
 				return
 			}
-			if d.Answer != nil && !yield(x.request(d), nil) {
+			if d.Answer != nil && !yield(x.requestAt(d, i), nil) {
 				return
 			}
 			x.apply(ctx, s.Kind, d, i)
@@ -180,6 +181,15 @@ func (x *requestReplay) apply(ctx context.Context, kind string, d step.Entry, n 
 			x.last = nil // the turn was opened again, and the model asked again
 		}
 	}
+}
+
+// requestAt is request, but of a step before the turn went on under another prompt.
+func (x *requestReplay) requestAt(d step.Entry, i int) SentRequest {
+	later := func(s earshot.Step) bool { return s.Kind == stepResumed }
+	if d.Answer.Sent != nil && slices.ContainsFunc(x.steps[i:], later) {
+		return SentRequest{N: d.N, Provider: d.Answer.Provider, Sent: d.Answer.Sent, Why: "the turn waited for a person while its conversation went on, and the prompt of before is not kept"}
+	}
+	return x.request(d)
 }
 
 // request returns the request that an answer, or a decision, came for.

@@ -17,6 +17,7 @@ import (
 func (b *Bot) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
+	running.Go(func() { b.expireApprovals(ctx) })
 	pool := slots.New(b.limits.Parallel)
 	var outage storeOutage
 	for pool.Enter(ctx) {

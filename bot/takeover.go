@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -20,6 +21,7 @@ func (t *turn) takeOver(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	replies, placeholders := ofKind(posts, kindReply), ofKind(posts, kindPlaceholder)
+	t.hasAsked = slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Key[0] == kindApproval })
 	posting := t.queued.State == earshot.TurnPosting
 	poison := t.queued.Ends >= t.limits.Tries
 	failing, err := t.failing(ctx, posts)
@@ -41,7 +43,7 @@ func (t *turn) takeOver(ctx context.Context) (done bool, err error) {
 			return false, err
 		}
 		return true, t.finishWithoutPrompt(ctx, posts)
-	case t.place.Anchor.Deleted && anyVisible(placeholders):
+	case t.place.Anchor.Deleted && (anyVisible(placeholders) || t.hasAsked):
 		return true, outcome{kind: withdrawn}
 	case poison:
 		return true, giveUp(whyPoison, sayFailed)

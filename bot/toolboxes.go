@@ -79,9 +79,6 @@ func (c *claimedTurn) offer(ctx context.Context) offer {
 			c.log.Warn("a toolbox does not say what it has: the turn goes without its tools", "err", err)
 		}
 		for _, t := range list {
-			if t.Approve {
-				continue // a person has to agree to each call, and cannot be asked yet
-			}
 			if why := o.whyNot(t); why != "" {
 				c.log.Warn("a tool is left out", "tool", t.Name, "why", why)
 				continue

@@ -25,13 +25,14 @@ import (
 // A tracker is a toolbox over an issue tracker, which outlives every process: it knows
 // what was done, and under which ids.
 type tracker struct {
-	mu     sync.Mutex // guards what follows
-	calls  []string   // name and arguments, as they began
-	ids    []string
-	at     []time.Time
-	places []toolbox.Place
-	more   []toolbox.Tool
-	answer func(ctx context.Context, c toolbox.Call) (toolbox.Result, error) // nil: at once
+	mu      sync.Mutex // guards what follows
+	calls   []string   // name and arguments, as they began
+	ids     []string
+	at      []time.Time
+	places  []toolbox.Place
+	more    []toolbox.Tool
+	approve bool                                                              // create_issue needs a person's yes
+	answer  func(ctx context.Context, c toolbox.Call) (toolbox.Result, error) // nil: at once
 }
 
 func tool(name string, effect toolbox.Effect) toolbox.Tool {
@@ -46,7 +47,9 @@ func (b *tracker) Tools(context.Context, toolbox.Place) ([]toolbox.Tool, error) 
 	defer b.mu.Unlock()
 	again := tool("set_state", "")
 	again.Idempotent = true
-	return append([]toolbox.Tool{tool("find_issue", toolbox.Reads), tool("create_issue", toolbox.Writes), again}, b.more...), nil
+	create := tool("create_issue", toolbox.Writes)
+	create.Approve = b.approve
+	return append([]toolbox.Tool{tool("find_issue", toolbox.Reads), create, again}, b.more...), nil
 }
 
 func (b *tracker) Call(ctx context.Context, p toolbox.Place, c toolbox.Call) (toolbox.Result, error) {
@@ -406,7 +409,10 @@ func TestToolsThatCannotBeOfferedAreLeftOut(t *testing.T) {
 		for _, x := range m.Requests()[0].Tools {
 			names = append(names, x.Name)
 		}
-		for _, n := range []string{"has a space", "delete_all"} {
+		if !slices.Contains(names, "delete_all") {
+			t.Errorf("the model was not offered a tool that needs a yes: %q", names)
+		}
+		for _, n := range []string{"has a space"} {
 			if slices.Contains(names, n) {
 				t.Errorf("the model was offered %s", n)
 			}
@@ -502,7 +508,7 @@ func TestKillsWhileToolsAct(t *testing.T) {
 	t.Parallel()
 	kills := 0
 	for seed := range uint64(40) {
-		synctest.Test(t, func(t *testing.T) { kills += killWhileToolsAct(t, seed) })
+		synctest.Test(t, func(t *testing.T) { kills += killWhileToolsAct(t, seed, false) })
 	}
 	t.Logf("%d kills", kills)
 	if kills < 300 {
@@ -510,7 +516,7 @@ func TestKillsWhileToolsAct(t *testing.T) {
 	}
 }
 
-func killWhileToolsAct(t *testing.T, seed uint64) (kills int) {
+func killWhileToolsAct(t *testing.T, seed uint64, approve bool) (kills int) {
 	const questions = 4
 	chance := rand.New(rand.NewPCG(seed, 1))
 	upTo := func(most time.Duration) time.Duration { return time.Duration(chance.Int64N(int64(most))) + 1 }
@@ -522,10 +528,12 @@ func killWhileToolsAct(t *testing.T, seed uint64) (kills int) {
 	page, oracle := &slate{board: w.board}, &tracker{}
 	began, lasts := time.Now(), 3*time.Minute
 	var model llm.Model = acting{}
+	var running sync.WaitGroup
+	defer running.Wait()
 	for n := 0; ; n++ {
 		p := &process{done: make(chan struct{})}
 		ctx, cancel := context.WithCancel(context.Background())
-		box := &tracker{answer: func(_ context.Context, c toolbox.Call) (toolbox.Result, error) {
+		box := &tracker{approve: approve, answer: func(_ context.Context, c toolbox.Call) (toolbox.Result, error) {
 			// A dead process sends nothing; what it has sent, arrives.
 			time.Sleep(time.Second)
 			if p.dead.Load() {
@@ -537,8 +545,11 @@ func killWhileToolsAct(t *testing.T, seed uint64) (kills int) {
 		}}
 		w.bot = bot.New(bot.Options{
 			Store: mortal{w.store, p}, Model: model, Identity: self, Counter: counter, Owner: fmt.Sprintf("p%d", n), Tools: []toolbox.Toolbox{box},
-			Platform: slow{page, p, func() time.Duration { return 100 * time.Millisecond }}, Limits: bot.Limits{Tries: 1000},
+			Platform: slowPanel{slow{page, p, func() time.Duration { return 100 * time.Millisecond }}}, Limits: bot.Limits{Tries: 1000},
 		})
+		if approve {
+			running.Go(func() { clickUntil(p.done, w, chance.Uint64()) })
+		}
 		for i := 0; n == 0 && i < questions; i++ {
 			c := general
 			c.ID = earshot.ChannelID(fmt.Sprintf("C%d", i+1))
@@ -552,8 +563,8 @@ func killWhileToolsAct(t *testing.T, seed uint64) (kills int) {
 		time.AfterFunc(stop, func() {
 			if !last {
 				p.dead.Store(true)
-				close(p.done)
 			}
+			close(p.done)
 			cancel()
 		})
 		if err := w.bot.Run(ctx); err != nil {
@@ -571,7 +582,15 @@ func killWhileToolsAct(t *testing.T, seed uint64) (kills int) {
 			done[c]++
 		}
 	}
-	replies := w.board.all()
+	var replies []string
+	for _, s := range w.board.all() {
+		if !strings.Contains(s, "A call of `create_issue`") {
+			replies = append(replies, s)
+		}
+	}
+	if approve {
+		w.checkApprovals(seed, done)
+	}
 	if len(replies) != questions {
 		t.Errorf("seed %d: %d replies: %q", seed, len(replies), replies)
 	}

@@ -33,6 +33,12 @@ import (
 // platform may be told so; after an error it must not be. The same event a second
 // time changes nothing.
 func (b *Bot) Handle(ctx context.Context, e Event) (Outcome, error) {
+	if answered, err := b.chooseByWord(ctx, e); err != nil || answered {
+		if err != nil {
+			return Outcome{}, err
+		}
+		return b.record(ctx, e, nil, whyAnswer)
+	}
 	conversation, why, err := b.address(ctx, &e)
 	if err != nil {
 		return Outcome{}, err
@@ -75,6 +81,9 @@ func (t *turn) answer(soft, hard context.Context) (o outcome) {
 	if done, err := t.takeOver(hard); done || err != nil {
 		return outcomeOf(err)
 	}
+	if err := t.showDecided(hard); err != nil {
+		return outcomeOf(err)
+	}
 	how := attemptOptions{budget: t.opts.Budget, counter: t.opts.Count()}
 	for n := 0; ; n++ {
 		o := outcomeOf(t.try(soft, hard, how))
@@ -98,7 +107,10 @@ func (t *turn) try(soft, hard context.Context, how attemptOptions) error {
 		return err
 	}
 	if !recorded {
-		if err := t.mayBeginAgain(soft); err != nil {
+		if how.keeps, err = t.mayGoOn(soft, how); err != nil {
+			return err
+		}
+		if err := t.mayBeginAgain(soft, how); err != nil {
 			return err
 		}
 		found, err := t.gather(soft, how)
@@ -148,6 +160,9 @@ type attemptOptions struct {
 	// turn's own.
 	refused, noFiles bool
 	edits            int // how often the question was edited while the model worked
+	// keeps: what the model has said and its tools have returned goes on under the new
+	// prompt, because the turn has waited for a person and others of its conversation did not.
+	keeps bool
 }
 
 // A claimedTurn is what a claim decides: the turn, where it belongs, and under which
@@ -174,9 +189,10 @@ func (c *claimedTurn) isIsolated() bool { return c.place.Anchor.Isolated() }
 // A turn is one turn on its way through this process.
 type turn struct {
 	claimedTurn
-	journal *journal
-	outbox  *outbox
-	report  Report // what is known of the turn so far
+	journal  *journal
+	outbox   *outbox
+	report   Report // what is known of the turn so far
+	hasAsked bool   // a person was asked something, see approve.go
 	// ambient: nobody called the agent when the prompt was made. It may stay silent, and
 	// it says nothing of what went wrong.
 	ambient  bool

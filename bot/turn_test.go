@@ -15,7 +15,7 @@ import (
 	"github.com/earshot-ai/earshot/llm/llmtest"
 )
 
-func same(t *testing.T, what string, got, want []string) {
+func same[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
 	if diff := cmp.Diff(got, want); diff != "" {
 		t.Errorf("%s (-got +want):\n%s", what, diff)

@@ -19,6 +19,7 @@ const (
 	Results     = "results"  // []Result, to the answer before
 	Failed      = "failed"   // why the person was told that there is no answer
 	Reopened    = "again"    // a turn that had failed is to be posted after all
+	Resumed     = "resumed"  // an Earlier: what follows, and what came before, goes on under another prompt
 	Files       = "files"    // []File: which files the model was given, and which not
 	Tools       = "tools"    // an Offer: which tools of one's own the model may call
 	Call        = "call"     // a Begun: one of them is about to run
@@ -40,6 +41,13 @@ type Entry struct {
 	Failed  string
 	Offer   *Offer
 	Begun   *Begun
+	Earlier *Earlier
+}
+
+// An Earlier is the prompt of a turn that has waited for a person, and goes on under another
+// one because its conversation did not wait.
+type Earlier struct {
+	Hash string `json:"hash"` // of the prompt before
 }
 
 // An Offer is the list of tools of one's own that the model has in a turn, by name. One
@@ -106,6 +114,9 @@ func Decode(s earshot.Step) (Entry, error) {
 	case Call:
 		e.Begun = new(Begun)
 		err = json.Unmarshal(s.Data, e.Begun)
+	case Resumed:
+		e.Earlier = new(Earlier)
+		err = json.Unmarshal(s.Data, e.Earlier)
 	case Failed:
 		e.Failed = string(s.Data)
 	case Reopened:

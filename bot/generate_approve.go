@@ -1,0 +1,139 @@
+package bot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/tools/toolbox"
+)
+
+// What came of a call that was agreed to, as its approval has it.
+const (
+	resultDone    = "it was done"
+	resultFailed  = "the tool says that it failed"
+	resultNotRun  = "it could not be done"
+	resultUnknown = "nobody knows whether it was done"
+)
+
+// askApprovals asks people for the calls of a response that need a person's yes, all at
+// once, and learns how they are decided. While one is open the outcome is waiting.
+func (x *modelExchange) askApprovals(ctx, hard context.Context, calls []llm.Call) error {
+	open := false
+	for i, c := range calls {
+		t, args, ok := x.prompt.offer.ownTool(c)
+		if !ok || !t.Approve || i >= maxCalls || x.hasResult(c) || x.opts.DryRun || x.hasBegun(c) {
+			continue
+		}
+		args = strings.TrimSpace(args)
+		if what, _ := wrongArgs(args); what != "" || x.ambient {
+			continue // it will not run
+		}
+		a, err := x.askApproval(ctx, hard, c, t, args)
+		if err != nil {
+			return err
+		}
+		open = open || a.State == earshot.ApprovalOpen
+	}
+	if !open {
+		return nil
+	}
+	if err := x.outbox.takeAway(hard); err != nil {
+		return err
+	}
+	waits, err := x.store.AwaitApprovals(hard, x.lease, x.queued.ID)
+	if err != nil {
+		return fmt.Errorf("wait for a person: %w", err)
+	}
+	if waits {
+		return outcome{kind: waiting}
+	}
+	return x.askApprovals(ctx, hard, calls) // they were decided meanwhile
+}
+
+// askApproval asks for one call, unless that was done before.
+func (x *modelExchange) askApproval(ctx, hard context.Context, c llm.Call, t toolbox.Tool, args string) (earshot.Approval, error) {
+	sum := sha256.Sum256([]byte(args))
+	a, err := x.store.AskApproval(ctx, x.lease, earshot.Approval{
+		ID: earshot.ApprovalID(string(kindApproval) + x.opts.NewKey()), Turn: x.queued.ID, Asker: x.place.Asker().ID,
+		Call: c.ID, Tool: t.Name, Args: []byte(args), SHA256: hex.EncodeToString(sum[:]),
+		Asked: x.now(), Expires: x.now() + earshot.Time(x.opts.Approve.Expire/time.Microsecond),
+	})
+	if err != nil {
+		return a, fmt.Errorf("ask for an approval: %w", err)
+	}
+	x.fault(faultAfterAsk)
+	if x.approvals == nil {
+		x.approvals = map[string]earshot.Approval{}
+	}
+	x.approvals[c.ID], x.hasAsked = a, true
+	if a.State != earshot.ApprovalOpen {
+		return a, nil
+	}
+	x.outbox.startWaiting(a.Asked)
+	_, able := x.platform.(Chooser)
+	return a, x.outbox.ask(hard, a, x.askText(a, able), approvalChoices())
+}
+
+// hasBegun reports whether the journal says that a call was about to run.
+func (x *modelExchange) hasBegun(c llm.Call) bool {
+	for _, b := range x.begun {
+		if b.Call == c.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// mayRun reports whether a call was agreed to with exactly these arguments, or needs nobody
+// to agree. Otherwise the call has a result that says so.
+func (c *ownCall) mayRun() bool {
+	if !c.tool.Approve {
+		return true
+	}
+	a, asked := c.x.approvals[c.of.ID]
+	remedy := "say that it was not done, and do not try to do the same in another way"
+	switch {
+	case !asked:
+		c.fail("a person has to agree to this, and nobody asked you for it", remedy)
+	case a.State == earshot.ApprovalAgreed && string(a.Args) == c.args:
+		return true
+	case a.State == earshot.ApprovalRefused && a.Why != "":
+		c.fail("a person said no to this call: "+quoted(a.Why), remedy)
+	case a.State == earshot.ApprovalRefused:
+		c.fail("a person said no to this call", remedy)
+	case a.State == earshot.ApprovalExpired:
+		c.fail("nobody agreed to this call in time", remedy)
+	default:
+		c.fail("nobody agreed to this call", remedy)
+	}
+	c.result.NotRun = true
+	return false
+}
+
+// noteResult notes with its approval what came of a call, and shows it in the message that
+// asked.
+func (x *modelExchange) noteResult(ctx context.Context, c ownCall) error {
+	a, asked := x.approvals[c.of.ID]
+	if !asked || a.State != earshot.ApprovalAgreed || a.Result != "" {
+		return nil
+	}
+	result := resultDone
+	switch r := c.result; {
+	case r.Unknown:
+		result = resultUnknown
+	case r.NotRun:
+		result = resultNotRun
+	case r.Failed:
+		result = resultFailed
+	}
+	if err := x.store.NoteApproval(ctx, x.lease, a.ID, result); err != nil {
+		return fmt.Errorf("note what came of an approval: %w", err)
+	}
+	return nil
+}
