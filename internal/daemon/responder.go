@@ -67,7 +67,7 @@ func faultAt(point string) (func(string), error) {
 	}
 	fault, ok := bot.KillAt(point)
 	if !ok {
-		points := slices.Concat(bot.FaultPoints(), bot.PlaceholderFaultPoints())
+		points := slices.Concat(bot.FaultPoints(), bot.PlaceholderFaultPoints(), bot.ToolFaultPoints(), bot.ApprovalFaultPoints())
 		return nil, fmt.Errorf("EARSHOT_FAULT: %q is no point; use one of %s", point, strings.Join(points, ", "))
 	}
 	return fault, nil
@@ -84,6 +84,7 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 			BotTurns: c.Answer.BotTurns, BotWindow: time.Duration(c.Answer.BotMinutes) * time.Minute,
 			NoForms: !c.Answer.Forms, FormTurns: c.Answer.FormTurns, EditWindow: editWindow(c.Answer.EditMinutes)},
 		Ambient: s.ambient(c),
+		Approve: bot.Approve{By: c.Approve.By, Expire: time.Duration(c.Approve.ExpireMinutes) * time.Minute, Hold: c.Answer.WhileWaiting == config.WaitingHold},
 		Limits: bot.Limits{
 			Fresh:    time.Duration(c.Answer.FreshMinutes) * time.Minute,
 			Post:     time.Duration(c.Answer.PostMinutes) * time.Minute,

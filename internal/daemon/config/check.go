@@ -39,6 +39,12 @@ const (
 	MentionChannel = string(bot.MentionChannel)
 )
 
+// What becomes of later questions while a person is asked something.
+const (
+	WaitingAnswer = "answer"
+	WaitingHold   = "hold"
+)
+
 // The platforms.
 const (
 	PlatformLocal   = "local"
@@ -96,6 +102,10 @@ func (c Config) checkChoices(bad problemReport) {
 	oneOf("platform", c.Platform, Platforms...)
 	mentions := []string{MentionAsker, MentionThread, MentionChannel}
 	oneOf("answer.may_mention", c.Answer.MayMention, mentions...)
+	oneOf("answer.while_waiting", c.Answer.WhileWaiting, WaitingAnswer, WaitingHold)
+	if slices.ContainsFunc(c.Approve.By, func(who string) bool { return strings.TrimSpace(who) == "" }) {
+		bad("approve.by", "has an empty entry; write asker, members, or ids")
+	}
 	oneOf("answer.ambient", c.Answer.Ambient, AmbientOff, AmbientReact, AmbientSpeak)
 	if c.Answer.Ambient != AmbientOff && len(c.Answer.AmbientChannels) == 0 {
 		bad("answer.ambient_channels", "is empty; name the ids of the channels where the bot reads along, or set answer.ambient to off")
@@ -151,6 +161,7 @@ func (c Config) checkNumbers(bad problemReport) {
 		{"answer.bot_turns", c.Answer.BotTurns, 1, 1000}, {"answer.bot_minutes", c.Answer.BotMinutes, 1, 60 * 24},
 		{"answer.form_turns", c.Answer.FormTurns, 1, 1000}, {"answer.edit_minutes", c.Answer.EditMinutes, 0, 60 * 24},
 		{"answer.ambient_hourly", c.Answer.AmbientHourly, 1, 1000},
+		{"approve.expire_minutes", c.Approve.ExpireMinutes, 1, 60 * 24 * 7},
 		{"answer.fresh_minutes", c.Answer.FreshMinutes, 1, 60 * 24 * 30},
 		{"answer.post_minutes", c.Answer.PostMinutes, 1, 60 * 24}, {"answer.parallel", c.Answer.Parallel, 1, 10_000},
 		{"limits.rounds", c.Limits.Rounds, 1, 100}, {"limits.seconds", c.Limits.Seconds, 1, 3600},

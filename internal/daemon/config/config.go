@@ -14,6 +14,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/secret"
 	"github.com/earshot-ai/earshot/summarize"
 )
@@ -37,6 +38,7 @@ type Config struct {
 	Summary   Summary            `yaml:"summary" doc:"summaries of long conversations; see memory.md"`
 	Search    Search             `yaml:"search" doc:"search, and by meaning besides words; see embeddings.md"`
 	Tools     Tools              `yaml:"tools" doc:"what the bot can do besides reading its channel; see tools-of-your-own.md"`
+	Approve   Approvals          `yaml:"approve" doc:"who agrees before a tool changes something; see approvals.md"`
 	Local     Local              `yaml:"local" doc:"the platform without a network"`
 	Slack     Slack              `yaml:"slack" doc:"the bot on Slack; see slack.md"`
 	Discord   Discord            `yaml:"discord" doc:"the bot on Discord; see discord.md"`
@@ -131,7 +133,14 @@ type Answer struct {
 	PostMinutes     int      `yaml:"post_minutes" env:"EARSHOT_POST_MINUTES" doc:"how long, in minutes, a finished answer waits for a platform that accepts no posts; after that the turn has failed."`
 	MayMention      string   `yaml:"may_mention" env:"EARSHOT_MAY_MENTION" doc:"whom an answer may mention, by @ and a name: asker, thread (and who wrote in the thread, or what the question replies to) or channel (and who wrote what the model was shown). Everybody else is a name there; bots, groups and everybody at once are never mentioned."`
 	Cite            bool     `yaml:"cite" env:"EARSHOT_ANSWER_CITE" doc:"let the model cite messages that it was shown: the answer links to them, on Slack and Discord."`
+	WhileWaiting    string   `yaml:"while_waiting" env:"EARSHOT_WHILE_WAITING" doc:"what becomes of later questions of a conversation while a person is asked whether a tool may act: answer them, or hold them until that is decided."`
 	Parallel        int      `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at the same time. Those that wait for the platform are not counted; there may be three times as many of them."`
+}
+
+// Approvals set who agrees to calls of tools that need a person's yes.
+type Approvals struct {
+	By            []string `yaml:"by" env:"EARSHOT_APPROVE_BY" doc:"who may agree: asker (who asked the question), members (everybody in the channel), and ids of people, of user groups on Slack and of roles on Discord."`
+	ExpireMinutes int      `yaml:"expire_minutes" env:"EARSHOT_APPROVE_MINUTES" doc:"for how many minutes somebody may agree. After that the call is not made."`
 }
 
 // Links sets which links of an answer are links.
@@ -272,7 +281,8 @@ func Default() Config {
 		Counter:   CounterAuto,
 		Budget:    Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Context:   Context{Zone: "UTC", Trust: Trust{External: "full", Guest: "full", Bots: "full", NotAllowed: "full"}},
-		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, Ambient: AmbientOff, AmbientHourly: 3, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, MayMention: MentionAsker, Parallel: 64},
+		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, Ambient: AmbientOff, AmbientHourly: 3, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, MayMention: MentionAsker, WhileWaiting: WaitingAnswer, Parallel: 64},
+		Approve:   Approvals{By: []string{bot.ApproveAsker}, ExpireMinutes: 60},
 		Limits:    Limits{Rounds: 8, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3},
 		Search:    Search{MemoryMB: 256},
 		Tools:     Tools{Budget: 4000},
