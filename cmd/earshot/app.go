@@ -47,16 +47,17 @@ type commands struct {
 	Assemble assembleCmd `cmd:"" group:"run" help:"Read one Input as JSON, write its Result: the assembler for other programs."`
 	Policy   policyCmd   `cmd:"" group:"run" help:"List, show and check policies, which say how a prompt is made."`
 
-	Doctor  doctorCmd  `cmd:"" group:"operate" help:"Say what is well and what is not, with the remedy: settings, store, bot, turns, platform."`
-	Status  statusCmd  `cmd:"" group:"operate" help:"Show what is stored, what waits, and which daemons run."`
-	Turns   turnsCmd   `cmd:"" group:"operate" help:"List turns: what was asked, and what happened."`
-	Turn    turnCmd    `cmd:"" group:"operate" help:"Show one turn: prompt, ledger, tool calls, tokens, cost, times."`
-	Replay  replayCmd  `cmd:"" group:"operate" help:"Make a turn's prompt again: the same bytes, or what has changed."`
-	Diff    diffCmd    `cmd:"" group:"operate" help:"Compare what the model saw in two turns."`
-	Retry   retryCmd   `cmd:"" group:"operate" help:"Open a failed or parked turn again."`
-	Discard discardCmd `cmd:"" group:"operate" help:"End a failed or parked turn for good."`
-	Costs   costsCmd   `cmd:"" group:"operate" help:"Sum tokens and money by day, channel, person or model."`
-	Models  modelsCmd  `cmd:"" group:"operate" help:"List the models, and their token counts against our estimate."`
+	Doctor    doctorCmd    `cmd:"" group:"operate" help:"Say what is well and what is not, with the remedy: settings, store, bot, turns, platform."`
+	Status    statusCmd    `cmd:"" group:"operate" help:"Show what is stored, what waits, and which daemons run."`
+	Turns     turnsCmd     `cmd:"" group:"operate" help:"List turns: what was asked, and what happened."`
+	Turn      turnCmd      `cmd:"" group:"operate" help:"Show one turn: prompt, ledger, tool calls, tokens, cost, times."`
+	Approvals approvalsCmd `cmd:"" group:"operate" help:"List what people were asked before a tool acts, and decide it as an operator."`
+	Replay    replayCmd    `cmd:"" group:"operate" help:"Make a turn's prompt again: the same bytes, or what has changed."`
+	Diff      diffCmd      `cmd:"" group:"operate" help:"Compare what the model saw in two turns."`
+	Retry     retryCmd     `cmd:"" group:"operate" help:"Open a failed or parked turn again."`
+	Discard   discardCmd   `cmd:"" group:"operate" help:"End a failed or parked turn for good."`
+	Costs     costsCmd     `cmd:"" group:"operate" help:"Sum tokens and money by day, channel, person or model."`
+	Models    modelsCmd    `cmd:"" group:"operate" help:"List the models, and their token counts against our estimate."`
 
 	Where   whereCmd   `cmd:"" group:"data" help:"Find every place where a text or an id is stored."`
 	Erase   eraseCmd   `cmd:"" group:"data" help:"Erase a person, a channel or messages from the database, with every copy."`
