@@ -132,7 +132,8 @@ func DecideAwait(h LeasedTurn, open bool) (Change, bool, error) {
 		return Change{}, false, nil
 	}
 	t.State, t.Tries, t.Ends, t.Updated = earshot.TurnWaiting, 0, 0, h.Now
-	return Change{Turns: []StoredTurn{t}, FindLowest: true}, true, nil
+	// What an erasure had left of it was about to be posted.
+	return Change{Turns: []StoredTurn{t}, FindLowest: true, Erase: t.Outdated(h.Epoch)}, true, nil
 }
 
 // waits is the error for a turn that cannot be merged because it waits.
