@@ -44,6 +44,9 @@ func (s *suite) fill() (earshot.Lease, []earshot.TurnID) {
 	s.begin(l, id, prompt(2))
 	s.step(l, id, 0)
 	s.put(l, newPost(id, 0, earshot.PostPlanned))
+	s.asks(l, id, "1")
+	s.stops(id, "U1")
+	s.thinks(done, "U1", true, "canary")
 	return l, []earshot.TurnID{done, id, waits}
 }
 
@@ -77,7 +80,9 @@ func (s *suite) empty(turns []earshot.TurnID) {
 	terms := collect(s.T, s.Terms(ctx, s.scope, 0))
 	queue, err := s.QueuedTurns(ctx, earshot.TurnQuery{Scope: &s.scope})
 	s.check(err)
-	n := []int{len(s.kept("aa")), len(known), len(revisions), len(activity), count.Count, len(coverage), len(terms), len(queue)}
+	thought, err := s.Feedback(ctx, earshot.FeedbackQuery{Scope: &s.scope})
+	s.check(err)
+	n := []int{len(s.approvals(earshot.ApprovalQuery{Scope: &s.scope})), len(thought), len(s.kept("aa")), len(known), len(revisions), len(activity), count.Count, len(coverage), len(terms), len(queue)}
 	for _, name := range []string{"dm", "keyed"} {
 		id := s.conversation(name)
 		_, err = s.Conversation(ctx, id)
@@ -97,6 +102,8 @@ func (s *suite) empty(turns []earshot.TurnID) {
 	}
 	for _, id := range turns {
 		_, err = s.QueuedTurn(ctx, id)
+		wantError(s.T, err, earshot.ErrNotFound)
+		_, err = s.Approval(ctx, newApproval(id, "1").ID)
 		wantError(s.T, err, earshot.ErrNotFound)
 		n = append(n, len(s.steps(id)), len(s.posts(id)))
 	}

@@ -25,6 +25,8 @@ type contents struct {
 	Blobs         []string
 	Raws          []int
 	Turns         []string
+	Asked         []earshot.Approval
+	Thought       []string
 	Conversations []any
 }
 
@@ -52,11 +54,18 @@ func (s *suite) contents(turns []earshot.TurnID) (x contents) {
 		q, err := s.QueuedTurn(ctx, id)
 		s.check(err)
 		s.equal("scope of a turn", q.Conversation.Scope, s.scope)
-		x.Turns = append(x.Turns, fmt.Sprint(id, q.Tries, q.Ends, s.text(id), s.steps(id), s.posts(id)))
+		x.Turns = append(x.Turns, fmt.Sprint(id, q.Tries, q.Ends, q.Stopped, q.StoppedBy, s.text(id), s.steps(id), s.posts(id)))
 	}
 	queue, err := s.QueuedTurns(ctx, earshot.TurnQuery{Scope: &s.scope})
 	s.check(err)
 	s.equal("turns", len(queue), len(turns))
+	x.Asked, err = s.Store.Approvals(ctx, earshot.ApprovalQuery{Scope: &s.scope})
+	s.check(err)
+	for i := range x.Asked {
+		s.equal("scope of an approval", x.Asked[i].Conversation.Scope, s.scope)
+		x.Asked[i].Conversation = earshot.ConversationID{}
+	}
+	x.Thought = s.opinions(earshot.FeedbackQuery{Scope: &s.scope})
 	for _, name := range []string{"dm", "keyed"} {
 		id := s.conversation(name)
 		c, err := s.Conversation(ctx, id)
