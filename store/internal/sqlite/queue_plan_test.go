@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
+	"github.com/earshot-ai/earshot/store/internal/tables"
 )
 
 // Every method of the queue runs once; then the plan of each statement that
@@ -89,6 +91,7 @@ func TestEveryReadAndWriteOfTheQueueUsesAnIndex(t *testing.T) {
 		_, err := s.QueuedTurns(ctx, q)
 		check(t, err)
 	}
+	everyCallOfApprovals(t, s, scope)
 	plans := s.plans(t)
 	if len(plans) < 60 {
 		t.Fatalf("only %d statements were seen", len(plans))
@@ -107,5 +110,82 @@ func TestEveryReadAndWriteOfTheQueueUsesAnIndex(t *testing.T) {
 				t.Errorf("%s\n\t%s", query, strings.Join(steps, "\n\t"))
 			}
 		}
+	}
+}
+
+// everyCallOfApprovals calls what people have to do with a turn: they are asked, stop it,
+// and think something of it.
+func everyCallOfApprovals(t *testing.T, s *Store, scope earshot.Scope) {
+	t.Helper()
+	ctx := t.Context()
+	id := earshot.ConversationID{Agent: "asks", Scope: scope, Name: "talk"}
+	out, err := s.Accept(ctx, scope, earshot.Event{Message: said("asks", 2_100_000, "x")}, &id)
+	check(t, err)
+	var l earshot.Lease
+	claim := func() (err error) { l, _, err = s.Claim(ctx, id.Agent, "me", 10, time.Hour); return err }
+	ask := func(call string) func() error {
+		return func() error {
+			_, err := s.AskApproval(ctx, l, earshot.Approval{ID: earshot.ApprovalID("the " + call), Turn: out.Turn, Call: call, Args: []byte("x"), Expires: 100})
+			return err
+		}
+	}
+	decide := func(call string) func() error {
+		return func() error {
+			a, err := s.Approval(ctx, earshot.ApprovalID("the "+call))
+			if err == nil {
+				_, err = s.DecideApproval(ctx, a.ID, earshot.Decision{State: earshot.ApprovalAgreed, SHA256: a.SHA256, By: "U2", Time: 50})
+			}
+			return err
+		}
+	}
+	wait := func() error { _, err := s.AwaitApprovals(ctx, l, out.Turn); return err }
+	for _, f := range []func() error{
+		claim,
+		func() error { return s.Begin(ctx, l, out.Turn, earshot.Prompt{Hash: "h"}) },
+		func() error { return s.AddStep(ctx, l, out.Turn, earshot.Step{Data: []byte("x")}) },
+		ask("1"), wait, func() error { return s.Release(ctx, l, 0) }, decide("1"), claim,
+		func() error { return s.Begin(ctx, l, out.Turn, earshot.Prompt{Hash: "i", Epoch: 1, Keeps: true}) },
+		func() error { return s.NoteApproval(ctx, l, "the 1", "x") },
+		func() error { return s.Begin(ctx, l, out.Turn, earshot.Prompt{Hash: "j", Epoch: 2}) },
+		ask("2"), wait,
+		func() error { _, err := s.StopTurn(ctx, out.Turn, "U2"); return err },
+		func() error { return s.Finish(ctx, l, out.Turn, earshot.TurnFailed, "x", nil) },
+		func() error {
+			return s.PutFeedback(ctx, earshot.Feedback{Turn: out.Turn, Author: "U2", Reason: "x", Time: 1})
+		},
+		func() error { return s.RemoveFeedback(ctx, out.Turn, "U2") },
+		func() error {
+			return s.Apply(ctx, "forget", func(ctx context.Context, tx *tables.Tx) error {
+				return tables.Eraser{Tx: tx}.ForgetDeeds(ctx, scope, "U2", 100)
+			})
+		},
+	} {
+		check(t, f())
+	}
+	good := true
+	for i := range 64 { // every way to ask
+		q, f := earshot.ApprovalQuery{Limit: 10}, earshot.FeedbackQuery{Limit: 10}
+		if i&1 != 0 {
+			q.Scope, f.Scope = &scope, &scope
+		}
+		if i&2 != 0 {
+			q.Turn, f.Turn = out.Turn, out.Turn
+		}
+		if i&4 != 0 {
+			q.States, f.Good = []earshot.ApprovalState{earshot.ApprovalOpen}, &good
+		}
+		if i&8 != 0 {
+			q.States = append(q.States, earshot.ApprovalRefused)
+		}
+		if i&16 != 0 {
+			q.Before, f.Before = "the 2", out.Turn
+		}
+		if i&32 != 0 {
+			q.Due, q.Agent, f.Agent = 50, "a", "a"
+		}
+		_, err := s.Approvals(ctx, q)
+		check(t, err)
+		_, err = s.Feedback(ctx, f)
+		check(t, err)
 	}
 }

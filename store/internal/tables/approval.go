@@ -1,7 +1,10 @@
 package tables
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/earshot-ai/earshot"
@@ -122,7 +125,7 @@ func (s *Store) Approval(ctx context.Context, id earshot.ApprovalID) (earshot.Ap
 }
 
 // Approvals implements [earshot.Approvals]. Each way to ask has its index, in which the
-// newest come first; of several states the first of each are read, and of those the first.
+// newest come first; it is one statement, as [Store.QueuedTurns] is.
 func (s *Store) Approvals(ctx context.Context, q earshot.ApprovalQuery) ([]earshot.Approval, error) {
 	q = rule.CheckApprovalQuery(q)
 	var p params
@@ -146,21 +149,36 @@ func (s *Store) Approvals(ctx context.Context, q earshot.ApprovalQuery) ([]earsh
 	}
 	if q.Before != "" {
 		and += ` AND n < (SELECT n FROM approval WHERE id = ` + p.add(string(q.Before)) + `)`
+	} else {
+		and += ` AND n < ` + p.add(int64(math.MaxInt64))
 	}
 	limit := ` ORDER BY n DESC LIMIT ` + p.add(q.Limit) + ` + 0`
 	which := ` WHERE true` + by + and
 	switch {
 	case len(q.States) == 0:
+		which += limit
 	case by != "":
-		which += ` AND ` + other + `state IN (` + p.addAll(Texts(q.States)) + `)`
+		which += ` AND ` + other + `state IN (` + p.addAll(Texts(q.States)) + `)` + limit
 	default:
-		var first []string
+		var first []string // of each state
 		for _, state := range q.States {
-			first = append(first, `SELECT n FROM (SELECT n FROM approval WHERE state = `+p.add(string(state))+and+limit+`) AS of_one`)
+			first = append(first, s.sql.Among(`n`, `SELECT n FROM approval WHERE state = `+p.add(string(state))+and+limit))
 		}
-		which = ` WHERE ` + s.sql.Among(`n`, strings.Join(first, ` UNION ALL `))
+		which = ` WHERE ` + strings.Join(first, ` OR `)
 	}
-	return List(ctx, s.engine, "list approvals", `SELECT `+rule.ApprovalColumns+` FROM approval`+which+limit, p, scanApproval)
+	type numbered struct {
+		earshot.Approval
+		n int64
+	}
+	found, err := List(ctx, s.engine, "list approvals", `SELECT `+rule.ApprovalColumns+`, n FROM approval`+which, p, func(row Row, a *numbered) error {
+		return rule.ScanApproval(func(dest ...any) error { return row.Scan(append(dest, &a.n)...) }, &a.Approval)
+	})
+	slices.SortFunc(found, func(a, b numbered) int { return cmp.Compare(b.n, a.n) })
+	var out []earshot.Approval
+	for _, a := range found[:min(len(found), q.Limit)] {
+		out = append(out, a.Approval)
+	}
+	return out, err
 }
 
 // changeApprovals queues what c changes of approvals; id is its turn.
