@@ -164,6 +164,11 @@ type Activity struct {
 // identifies the revision. A message with Deleted set is a tombstone: it has an id
 // and a position, and nothing that anyone wrote. Shared is what the message quotes,
 // in the platform's order; Text contains none of it.
+//
+// Metadata is what callers keep with the message, such as a ticket's id. It is in no
+// prompt and found by no search. It has at most 64 keys of [a-z][a-z0-9_]{0,63} and 16 KiB
+// of keys and values. A value that begins with json: is a JSON literal, as the sidecar and
+// imports write what is no text.
 type Message struct {
 	ID        MessageID
 	Time      Time
@@ -182,6 +187,7 @@ type Message struct {
 	AsOf      ListTimes // of copies of one revision the list told last stands; see [Messages.Record]
 	Tokens    int       // the count of Text by the base counter (o200k); 0 when unknown
 	Replies   *Activity // of a root's thread: the platform's count, or the stored one; nil when unknown
+	Metadata  map[string]string
 }
 
 // Position returns where m stands in its channel.

@@ -138,14 +138,15 @@ type Messages interface {
 	// Record stores messages in one transaction: new ones, newer revisions, and
 	// tombstones (Deleted set), which are kept even for messages that were never
 	// seen. The channel need not exist. ErrInvalid, naming the message, when one has
-	// no id, no time (a tombstone may lack it) or an id of more than 512 bytes; then
-	// nothing is stored. An invalid id of somebody who is quoted is stored as none,
+	// no id, no time (a tombstone may lack it), an id of more than 512 bytes or metadata
+	// over their bounds; then nothing is stored. An invalid id of somebody who is quoted is stored as none,
 	// because others than the message's author may have written it.
 	//
-	// Each change gets the channel's next sequence. Three kinds of change are no news
+	// Each change gets the channel's next sequence. Four kinds of change are no news
 	// and keep the old one, as Updated: what the platform said about a root's thread
 	// (Replies), so that a root does not become news with every reply, an author's full
-	// name, and that a list was told again later (AsOf). Late gives no sequence either.
+	// name, Metadata, and that a list was told again later (AsOf). Late gives no sequence
+	// either.
 	//
 	// The order of arrival affects sequences and nothing else:
 	//   - Of copies of one revision, the copy with the greater text wins whole. If
@@ -162,6 +163,9 @@ type Messages interface {
 	//     the told count is a floor for those whom nobody names. A person who is known
 	//     and not among all whom a copy names has taken the emoji back, if that copy
 	//     was asked for later (Reactors.AsOf) than they gave it.
+	//   - Metadata belong to no revision either, and are replaced whole: of what copies
+	//     bring the last to arrive counts. Nil says nothing, so an edit leaves them; an
+	//     empty map removes them.
 	//   - Of one author's full names the greater stays.
 	//   - Of Replies the greater count and the later last reply stay, whatever the
 	//     revision; a count of 0 says nothing.

@@ -28,6 +28,7 @@ func (s *suite) fill() (earshot.Lease, []earshot.TurnID) {
 	edit := plainMessage(50, "edited")
 	edit.Edited = timeAt(51)
 	edit.Files = withSharedFiles(50, "F1").Files
+	edit.Metadata = map[string]string{"ticket": "canary"}
 	s.record(plainMessage(50, "canary"), edit, reply(52, "m50", "canary"), plainMessage(53, "gone"), tombstone(53))
 	s.keep(50, "F1", "aa")
 	s.check(s.PutCoverage(ctx, s.scope, earshot.Coverage{State: earshot.Missing, Why: mine}))

@@ -54,6 +54,7 @@ var messageGroups = []group{
 	{"Shared", sharedCases},
 	{"Replies", repliesCases},
 	{"React", reactCases},
+	{"Metadata", metadataCases},
 	{"AnyOrder", modelCases},
 }
 
@@ -89,7 +90,7 @@ var otherGroups = []group{
 	{"AtOnce", batchCases},
 	{"Erasure", eraseCases},
 	{"Quotes", quoteCases},
-	{"Erasures", slices.Concat(erasuresCases, reactErasureCases)},
+	{"Erasures", slices.Concat(erasuresCases, reactErasureCases, metadataErasureCases)},
 	{"Erase", purgeCases},
 	{"MoveChannel", moveCases},
 	{"Locate", locateCases},

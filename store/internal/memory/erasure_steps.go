@@ -210,6 +210,22 @@ func (e *eraser) ScrubMetadata(_ context.Context, s earshot.Scope, holds func(st
 	return "", false, (*Store)(e).scrubDrafts(s, holds)
 }
 
+// ScrubNotes implements [rule.Eraser], for all messages at once.
+func (e *eraser) ScrubNotes(_ context.Context, s earshot.Scope, holds func(string) bool, _ string) (string, bool, error) {
+	c := e.channels[s]
+	if c == nil {
+		return "", false, nil
+	}
+	for _, m := range slices.Clone(c.whole) {
+		if kept, less := rule.NotesWithout(m.Metadata, holds); less {
+			next := *m
+			next.Metadata = kept
+			c.relist(next)
+		}
+	}
+	return "", false, nil
+}
+
 // ForgetAsker implements [rule.Eraser], for all turns at once.
 func (e *eraser) ForgetAsker(_ context.Context, scope earshot.Scope, id earshot.AuthorID, until earshot.Time, _ string) (string, bool, error) {
 	s, asked := (*Store)(e), rule.AskedByEmoji(id)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -231,6 +232,9 @@ func copyMessage(m *rule.Message) earshot.Message {
 	out.Reactions = append([]earshot.Reaction(nil), m.Reactions...)
 	out.Shared = append([]earshot.SharedContent(nil), m.Shared...)
 	out.Files = append([]earshot.File(nil), m.Files...)
+	if out.Metadata = maps.Clone(m.Metadata); len(out.Metadata) == 0 {
+		out.Metadata = nil
+	}
 	if a := m.Replies; a != nil {
 		reported := *a
 		out.Replies = &reported

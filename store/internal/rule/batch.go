@@ -365,6 +365,23 @@ func (b *Batch) Scrub(bars Bars) []earshot.MessageID {
 	return out
 }
 
+// ScrubNotes removes the values of the stored messages' metadata of which holds is true.
+// That is no news, and no session has read them.
+func (b *Batch) ScrubNotes(holds func(string) bool) (changed bool) {
+	for _, e := range b.entries {
+		if e.after == nil || e.after.Deleted {
+			continue
+		}
+		if kept, less := NotesWithout(e.after.Metadata, holds); less {
+			next := *e.after
+			next.Metadata = kept
+			e.after, e.quiet, changed = &next, true, true
+			b.quiet = append(b.quiet, e)
+		}
+	}
+	return changed
+}
+
 // Stored returns a message as it was before, and whether it was stored.
 func (b *Batch) Stored(id earshot.MessageID) (earshot.Message, bool) {
 	if e := b.entries[id]; e != nil && e.before != nil {

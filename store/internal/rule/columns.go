@@ -20,7 +20,11 @@ type listsJSON struct {
 	Standing  earshot.Standing   `json:"standing,omitempty"`
 	Team      string             `json:"team,omitempty"`
 	AsOf      listTimesJSON      `json:"as_of,omitzero"`
+	Metadata  map[string]string  `json:"metadata,omitempty"`
 }
+
+// HasMetadata is what WriteLists writes of a message that has metadata, and of no other.
+const HasMetadata = `"metadata":{"`
 
 // listTimesJSON is when the lists were told.
 type listTimesJSON struct {
@@ -62,10 +66,10 @@ type fileJSON struct {
 // WriteLists writes the lists of m as text; "" when all are empty.
 func WriteLists(m *Message) (string, error) {
 	a := m.Author
-	if len(m.Mentions)+len(m.Reactions)+len(m.Shared)+len(m.Files) == 0 && m.Replies == nil && a.FullName+string(a.Standing)+a.Team == "" && m.AsOf == (earshot.ListTimes{}) {
+	if len(m.Mentions)+len(m.Reactions)+len(m.Shared)+len(m.Files)+len(m.Metadata) == 0 && m.Replies == nil && a.FullName+string(a.Standing)+a.Team == "" && m.AsOf == (earshot.ListTimes{}) {
 		return "", nil
 	}
-	l := listsJSON{Mentions: m.Mentions, FullName: a.FullName, Standing: a.Standing, Team: a.Team, AsOf: listTimesJSON(m.AsOf)}
+	l := listsJSON{Mentions: m.Mentions, FullName: a.FullName, Standing: a.Standing, Team: a.Team, AsOf: listTimesJSON(m.AsOf), Metadata: m.Metadata}
 	for _, x := range m.Shared {
 		l.Shared = append(l.Shared, sharedJSON{x.Kind, x.ID, x.Author, x.Place, x.Time, x.Text})
 	}
@@ -94,7 +98,7 @@ func ReadLists(text string, m *earshot.Message) error {
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
 		return fmt.Errorf("read the lists of message %q: %w", m.ID, err)
 	}
-	m.Mentions, m.AsOf = l.Mentions, earshot.ListTimes(l.AsOf)
+	m.Mentions, m.AsOf, m.Metadata = l.Mentions, earshot.ListTimes(l.AsOf), l.Metadata
 	m.Author.FullName, m.Author.Standing, m.Author.Team = l.FullName, l.Standing, l.Team
 	for _, x := range l.Shared {
 		m.Shared = append(m.Shared, earshot.SharedContent{Kind: x.Kind, ID: x.ID, Author: x.Author, Place: x.Place, Time: x.Time, Text: x.Text})

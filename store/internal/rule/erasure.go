@@ -53,6 +53,9 @@ type Eraser interface {
 	// ScrubMetadata removes the values of conversations after a cursor of which holds is
 	// true.
 	ScrubMetadata(ctx context.Context, s earshot.Scope, holds func(string) bool, after string) (next string, more bool, err error)
+	// ScrubNotes removes the values of messages' metadata of which holds is true, of some
+	// hundred messages after a cursor.
+	ScrubNotes(ctx context.Context, s earshot.Scope, holds func(string) bool, after string) (next string, more bool, err error)
 	// ForgetReactions removes a person from the reactions of some messages of the
 	// channel, as far as they reacted at or before until: see Reactions.Forget.
 	ForgetReactions(ctx context.Context, s earshot.Scope, id earshot.AuthorID, until earshot.Time) (more bool, err error)
@@ -141,10 +144,12 @@ func BeginErasure(of earshot.ErasureOf, last, now earshot.Time) (x Erasure, bar 
 // few milliseconds of work and reports whether more is to be done in the channel.
 type phase func(context.Context, Eraser, *Erasure, earshot.Scope) (more bool, err error)
 
+//
+// Erasures keep the number of their phase: a further one stands at the end.
 func (x *Erasure) phases() []phase {
 	switch of := x.Of; {
 	case of.User != "":
-		return []phase{eraseSpeech, scrubMessages, scrubEvents, endNamed, scrubMetadata, forgetReactions, forgetAsker, forgetDeeds}
+		return []phase{eraseSpeech, scrubMessages, scrubEvents, endNamed, scrubMetadata, forgetReactions, forgetAsker, forgetDeeds, scrubNotes}
 	case of.Messages != nil:
 		return []phase{eraseListed}
 	case of.Before != 0:
@@ -314,6 +319,15 @@ func scrubMetadata(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope) (
 	return more, err
 }
 
+func scrubNotes(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope) (more bool, err error) {
+	a, err := e.Author(ctx, s.Platform, s.Workspace, x.Of.User)
+	if err != nil {
+		return false, err
+	}
+	x.At, more, err = e.ScrubNotes(ctx, s, HoldsAuthor(x.Of.User, a), x.At)
+	return more, err
+}
+
 func forgetReactions(ctx context.Context, e Eraser, x *Erasure, s earshot.Scope) (bool, error) {
 	return e.ForgetReactions(ctx, s, x.Of.User, x.Until)
 }
@@ -337,12 +351,22 @@ func NamesMembers(c earshot.Channel) bool {
 	return c.Kind == earshot.KindDM || c.Kind != earshot.KindChannel && strings.HasPrefix(c.Name, "mpdm-")
 }
 
-// MetadataWithout returns metadata without the values of which holds is true, and
-// whether one was removed. The value of LastProcessed stays.
+// MetadataWithout returns a conversation's metadata without the values of which holds is
+// true, and whether one was removed. The value of LastProcessed stays.
 func MetadataWithout(have map[string]string, holds func(string) bool) (map[string]string, bool) {
+	out, less := NotesWithout(have, holds)
+	if v, ok := have[LastProcessed]; ok {
+		out[LastProcessed] = v
+		less = len(out) < len(have)
+	}
+	return out, less
+}
+
+// NotesWithout is MetadataWithout for a message's metadata, in which no key is reserved.
+func NotesWithout(have map[string]string, holds func(string) bool) (map[string]string, bool) {
 	out := map[string]string{}
 	for k, v := range have {
-		if k == LastProcessed || !holds(v) && !slices.ContainsFunc(textsWithin(v), holds) {
+		if !holds(v) && !slices.ContainsFunc(textsWithin(v), holds) {
 			out[k] = v
 		}
 	}
@@ -352,7 +376,7 @@ func MetadataWithout(have map[string]string, holds func(string) bool) (map[strin
 // textsWithin returns the names and texts of a value of metadata that is a JSON array
 // or object, in which they may be written with escapes.
 func textsWithin(v string) (texts []string) {
-	raw, ok := strings.CutPrefix(v, "json:") // as internal/sidecar writes what is no string
+	raw, ok := strings.CutPrefix(v, "json:") // as internal/contract writes what is no string
 	if !ok || raw == "" || raw[0] != '{' && raw[0] != '[' {
 		return nil
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/earshot-ai/earshot"
 )
 
-// The bounds of a conversation's metadata, after a merge. Bytes are those of
-// keys and values together.
+// The bounds of a conversation's metadata, after a merge, and of a message's. Bytes are
+// those of keys and values together.
 const (
 	MaxMetadataKeys  = 64
 	MaxMetadataBytes = 16 << 10
@@ -48,17 +48,47 @@ func MergeMetadata(have map[string]string, patch map[string]*string) (map[string
 			next[key] = Text(*v)
 		}
 	}
-	bytes := 0
-	for k, v := range next {
-		bytes += len(k) + len(v)
-	}
-	if len(next) > MaxMetadataKeys {
-		return nil, fmt.Errorf("%w: metadata would have %d keys, more than %d", earshot.ErrInvalid, len(next), MaxMetadataKeys)
-	}
-	if bytes > MaxMetadataBytes {
-		return nil, fmt.Errorf("%w: metadata would have %d bytes, more than %d", earshot.ErrInvalid, bytes, MaxMetadataBytes)
+	if err := checkMetadataSize(next); err != nil {
+		return nil, err
 	}
 	return next, nil
+}
+
+func checkMetadataSize(m map[string]string) error {
+	bytes := 0
+	for k, v := range m {
+		bytes += len(k) + len(v)
+	}
+	if len(m) > MaxMetadataKeys {
+		return fmt.Errorf("%w: metadata would have %d keys, more than %d", earshot.ErrInvalid, len(m), MaxMetadataKeys)
+	}
+	if bytes > MaxMetadataBytes {
+		return fmt.Errorf("%w: metadata would have %d bytes, more than %d", earshot.ErrInvalid, bytes, MaxMetadataBytes)
+	}
+	return nil
+}
+
+// normaliseMetadata checks and copies a message's metadata, in which no key is reserved.
+// Nil stays nil: it says nothing. The error is [earshot.ErrInvalid].
+func normaliseMetadata(m map[string]string) (map[string]string, error) {
+	if m == nil {
+		return nil, nil
+	}
+	out := make(map[string]string, len(m))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if !metadataKey.MatchString(key) {
+			return nil, fmt.Errorf("%w: metadata key %q does not match %s", earshot.ErrInvalid, key, metadataKey)
+		}
+		out[key] = Text(m[key])
+	}
+	return out, checkMetadataSize(out)
+}
+
+// replaceMetadata is replaceList for metadata.
+func replaceMetadata(have *map[string]string, in map[string]string, changed *bool) {
+	if in != nil && !maps.Equal(*have, in) {
+		*have, *changed = in, true
+	}
 }
 
 // TurnMetadata returns a conversation's metadata after a turn, which is not

@@ -121,6 +121,10 @@ func normaliseMessage(out *Message, m earshot.Message) error {
 			Mentions: normaliseList(m.Mentions, text[earshot.AuthorID]), Reactions: normaliseList(m.Reactions, normaliseReaction),
 			Reactors: normaliseReactors(m), Shared: normaliseList(m.Shared, normaliseShared), Files: normaliseList(m.Files, normaliseFile), Replies: normaliseActivity(m.Replies),
 		}
+		var err error
+		if out.Metadata, err = normaliseMetadata(m.Metadata); err != nil {
+			return err
+		}
 		out.Thread = out.Root()
 		out.AsOf = listTimes(&m)
 		out.Author.Zone, out.Author.AsOf = "", 0 // they belong to a profile (PutAuthors), not to a message

@@ -46,10 +46,14 @@ func Revise(stored *Message, in Message) Outcome {
 		if in.Reactions == nil {
 			next.Reactions = stored.Reactions
 		}
+		if in.Metadata == nil {
+			next.Metadata = stored.Metadata
+		}
 		return Outcome{Change: earshot.Edited, Next: next, Past: pastRevision(*stored)}
 	case in.Edited < stored.Edited:
 		o := Outcome{Change: earshot.Late, Next: *stored, Past: pastRevision(in)}
 		o.Next.Replies, o.Quiet = greaterActivity(stored.Replies, in.Replies)
+		replaceMetadata(&o.Next.Metadata, in.Metadata, &o.Quiet)
 		var news bool
 		if replaceList(&o.Next.Reactions, in.Reactions, &news); news {
 			o.Change, o.Listed, o.Quiet = earshot.Updated, true, false
@@ -60,6 +64,7 @@ func Revise(stored *Message, in Message) Outcome {
 		return Outcome{Change: earshot.Other, Next: *stored}
 	}
 	next, changed, quiet := Blend(*stored, in)
+	replaceMetadata(&next.Metadata, in.Metadata, &quiet)
 	var reacted bool
 	replaceList(&next.Reactions, in.Reactions, &reacted)
 	switch {
@@ -84,10 +89,10 @@ func withoutNames(text string) string {
 
 var mentionName = regexp.MustCompile(`(<[@#!][^|<>]*)\|[^<>]*>`)
 
-// pastRevision returns m as a revision of the history: without its reactions and the
-// platform's count of its replies, which belong to no revision.
+// pastRevision returns m as a revision of the history: without its reactions, its metadata
+// and the platform's count of its replies, which belong to no revision.
 func pastRevision(m Message) *Message {
-	m.Terms, m.Replies, m.Reactions = "", nil, nil
+	m.Terms, m.Replies, m.Reactions, m.Metadata = "", nil, nil, nil
 	return &m
 }
 
@@ -112,7 +117,7 @@ func greaterActivity(stored, in *earshot.Activity) (*earshot.Activity, bool) {
 // The copy with the greater text wins whole. With the same text, the greater
 // time, author, thread and reply reference win, so that a value wins over none.
 // Files, mentions and what is shared change without a revision: see [takeNewer].
-// Reactions are of no revision: the stored ones stay.
+// Reactions and metadata are of no revision: the stored ones stay.
 func Blend(stored, in Message) (next Message, changed, quiet bool) {
 	switch cmp.Compare(in.Text, stored.Text) {
 	case -1:
@@ -122,7 +127,7 @@ func Blend(stored, in Message) (next Message, changed, quiet bool) {
 	default:
 		next, changed, quiet = blendSame(stored, in)
 	}
-	next.Reactions = stored.Reactions
+	next.Reactions, next.Metadata = stored.Reactions, stored.Metadata
 	var more bool
 	next.Replies, more = greaterActivity(stored.Replies, in.Replies)
 	return next, changed, quiet || more

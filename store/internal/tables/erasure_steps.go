@@ -143,6 +143,31 @@ func (e Eraser) scrub(ctx context.Context, s earshot.Scope, ids []earshot.Messag
 	return x.conversations(ctx, e.Tx)
 }
 
+// ScrubNotes implements [rule.Eraser]. The cursor is a sequence.
+func (e Eraser) ScrubNotes(ctx context.Context, s earshot.Scope, holds func(string) bool, after string) (string, bool, error) {
+	from, _ := strconv.ParseInt(after, 10, 64)
+	to := from + scrubbedMessages
+	var last int64
+	var stubs []rule.Message
+	e.Shared(s)
+	e.Ask(`SELECT seq FROM channel`+OfChannel, Args(s), ScanOne(new(bool), &last))
+	e.Ask(`SELECT id FROM message`+e.SQL.BySeq+` AND `+e.SQL.NoIndex+`deleted = 0 AND `+e.SQL.Find+`(lists, $6) > 0`,
+		Args(s, from, to, rule.HasMetadata), Gather(&stubs, func(row Row, m *rule.Message) error { return row.Scan(&m.ID) }))
+	if err := e.Send(ctx); err != nil {
+		return "", false, err
+	}
+	next, more := strconv.FormatInt(to, 10), to < last
+	if len(stubs) == 0 {
+		return next, more, nil
+	}
+	b, err := e.Batch(ctx, s, stubs, nil)
+	if err != nil || !b.ScrubNotes(holds) {
+		return next, more, err
+	}
+	e.Erased()
+	return next, more, e.WriteBatch(ctx, s, b)
+}
+
 // ScrubEvents implements [rule.Eraser]. The cursor is a message's id and the row's.
 func (e Eraser) ScrubEvents(ctx context.Context, s earshot.Scope, id earshot.AuthorID, after string) (string, bool, error) {
 	message, no, err := rule.CutCursor(after)
