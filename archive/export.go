@@ -178,7 +178,7 @@ func (x *exportRun) channel(ctx context.Context, s earshot.Scope) error {
 		line := messageLine{Type: "message", scopeOf: scope, Channel: s.Channel, ID: m.ID, Time: stamp(m.Time), Deleted: m.Deleted}
 		if !m.Deleted {
 			now := revisionOf(m, by)
-			line.revision = &now
+			line.revision, line.Metadata = &now, metadataOf(m)
 			before, err := olderRevisions(ctx, x.store, s, m)
 			if err != nil {
 				return err

@@ -2,9 +2,11 @@ package archive
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/contract"
 )
 
 // Earshot's own export is JSON lines, gzip welcome, in this order: a header;
@@ -28,6 +30,9 @@ const (
 	formatName    = "export"
 	exportVersion = 1
 )
+
+// errMetadata has no part of them: reasons of what is skipped are counted.
+var errMetadata = errors.New("metadata: a key, a value or their size")
 
 // maxID is how long an id may be in a store, in bytes.
 const maxID = 512
@@ -114,7 +119,8 @@ type messageLine struct {
 	Time    stamp             `json:"time"`
 	Deleted bool              `json:"deleted,omitempty"`
 	*revision
-	Revisions []revision `json:"revisions,omitempty"` // the older ones
+	Metadata  contract.Metadata `json:"metadata,omitzero"`   // of callers; of no revision
+	Revisions []revision        `json:"revisions,omitempty"` // the older ones
 }
 
 // A revision is what of a message can change, and what a deletion removes.
@@ -195,6 +201,14 @@ func revisionOf(m earshot.Message, by []earshot.Reactor) revision {
 	return r
 }
 
+// metadataOf returns the metadata of a line, nil for none.
+func metadataOf(m earshot.Message) contract.Metadata {
+	if len(m.Metadata) == 0 {
+		return nil
+	}
+	return contract.MetadataOf(m.Metadata)
+}
+
 // message turns a revision of l back into a message.
 func (l messageLine) message(r revision) earshot.Message {
 	m := earshot.Message{
@@ -237,6 +251,11 @@ func (l messageLine) messages() ([]earshot.Message, error) {
 	for _, r := range append(l.Revisions, *l.revision) {
 		out = append(out, l.message(r))
 	}
+	metadata, err := l.Metadata.ReadWhole("metadata")
+	if err != nil {
+		return nil, errMetadata
+	}
+	out[len(out)-1].Metadata = metadata
 	return out, nil
 }
 

@@ -212,6 +212,8 @@ func TestExportRoundTrip(t *testing.T) {
 		{ID: "1704103300.000100", Time: at + 100e6, Author: named, Text: "from the vendor", Shared: quoted, Edited: at + 150e6},
 		{ID: "1704103200.000100", Time: at, Author: alice, Text: "1.4 is out <&>\u2028", Edited: at + 2e6},
 		{ID: "1704103200.000100", Time: at, Author: alice, Text: "1.4 is nearly out", Edited: at + 1e6},
+		{ID: "1704103201.000100", Time: at + 1e6, Author: alice, Text: "noted", Metadata: map[string]string{"ticket": "T-1 <&>", "list": `json:[1.50,null,{"b":"é"}]`, "n": "json:9007199254740993"}},
+		{ID: "1704103201.000100", Time: at + 1e6, Author: alice, Text: "noted, edited", Edited: at + 2e6},
 		{ID: "9.000100", Time: 9000100, Deleted: true},
 		{ID: "never.seen", Deleted: true},
 	} {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/contract"
 )
 
 // ImportJSONL records chat history from JSON lines, gzipped or not: Earshot's
@@ -89,6 +90,7 @@ type neutralLine struct {
 		Name looseString `json:"name"`
 		Alt  looseString `json:"alt"`
 	} `json:"files"`
+	Metadata contract.Metadata `json:"metadata"`
 }
 
 // A looseString is a string, or a number as it is written; null is "".
@@ -297,6 +299,9 @@ func (n neutralLine) message() (earshot.Message, string) {
 			seen[g[1]] = true
 			m.Mentions = append(m.Mentions, earshot.AuthorID(g[1]))
 		}
+	}
+	if m.Metadata, err = n.Metadata.ReadWhole("metadata"); err != nil {
+		return earshot.Message{}, "no usable metadata"
 	}
 	for i, f := range n.Files {
 		m.Files = append(m.Files, earshot.File{ID: earshot.ArtifactID(string(n.ID) + "/" + strconv.Itoa(i)), Name: string(cmp.Or(f.Name, f.Alt))})

@@ -215,7 +215,7 @@ func (x *personExport) message(ctx context.Context, s earshot.Scope, m earshot.M
 // writeOwnMessage writes a message of the person, with its revisions and deliveries.
 func (x *personExport) writeOwnMessage(ctx context.Context, s earshot.Scope, m earshot.Message) error {
 	now := x.revision(m)
-	line := messageLine{Type: "message", scopeOf: x.at, Channel: s.Channel, ID: m.ID, Time: stamp(m.Time), revision: &now}
+	line := messageLine{Type: "message", scopeOf: x.at, Channel: s.Channel, ID: m.ID, Time: stamp(m.Time), revision: &now, Metadata: metadataOf(m)}
 	before, err := olderRevisions(ctx, x.store, s, m)
 	if err != nil {
 		return err

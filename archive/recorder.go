@@ -58,11 +58,14 @@ type batchSize struct{ messages, bytes int }
 
 func (s batchSize) full() bool { return s.messages >= batchMessages || s.bytes >= batchBytes }
 
-// sizeOf counts a message with what it quotes.
+// sizeOf counts a message with what it quotes and its metadata.
 func sizeOf(m earshot.Message) batchSize {
 	s := batchSize{1, len(m.Text)}
 	for _, x := range m.Shared {
 		s.bytes += len(x.Text)
+	}
+	for k, v := range m.Metadata {
+		s.bytes += len(k) + len(v)
 	}
 	return s
 }

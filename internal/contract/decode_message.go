@@ -59,6 +59,10 @@ func (r *reader) message(at string, w *Message) earshot.Message {
 		}
 		m.Files = append(m.Files, earshot.File{ID: earshot.ArtifactID(optional(f.ID)), Name: optional(f.Name), Type: optional(f.Type), Size: size, SHA256: strings.ToLower(optional(f.SHA256))})
 	}
+	var err error
+	if m.Metadata, err = w.Metadata.ReadWhole(at + ".metadata"); err != nil && r.err == nil {
+		r.err = err
+	}
 	return m
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // EncodeInput writes an Input as compact JSON with a line break at its end, so
-// that Decode reads it back to the same result.
+// that Decode reads it back to the same result. Metadata, which no prompt has, are left out.
 func EncodeInput(in assemble.Input) ([]byte, error) {
 	if in.Counter == nil {
 		return nil, errors.New("contract: the input has no counter")
@@ -42,6 +42,7 @@ func EncodeInput(in assemble.Input) ([]byte, error) {
 	}
 	for i := range in.Messages {
 		m := messageWire(&in.Messages[i])
+		m.Metadata = nil
 		for _, f := range m.Files {
 			if n, ok := in.FileTokens[earshot.ArtifactID(optional(f.ID))]; ok {
 				f.Tokens = ptr(n)
@@ -90,6 +91,9 @@ func messageWire(m *earshot.Message) *Message {
 	}
 	for _, f := range m.Files {
 		w.Files = append(w.Files, &File{some(string(f.ID)), some(f.Name), some(f.Type), some(f.Size), some(f.SHA256), nil})
+	}
+	if len(m.Metadata) > 0 {
+		w.Metadata = MetadataOf(m.Metadata)
 	}
 	return w
 }

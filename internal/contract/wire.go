@@ -78,6 +78,7 @@ type (
 		Replies   *Replies    `json:"replies,omitzero"`
 		Shared    []*Shared   `json:"shared,omitempty"`
 		Files     []*File     `json:"files,omitempty"`
+		Metadata  Metadata    `json:"metadata,omitzero"` // what callers keep with it; in no prompt
 	}
 	Shared struct {
 		AuthorID *string `json:"author_id,omitzero"`

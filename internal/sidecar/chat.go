@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/gather"
+	"github.com/earshot-ai/earshot/internal/contract"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/internal/visible"
 )
@@ -135,7 +136,7 @@ func (n *NewConversation) check() error {
 		value *string
 		most  int
 	}{{"title", &n.Title, maxTitle}, {"client_type", &n.Client, maxClient}, {"owner_id", &n.Owner, maxOwner}, {"idempotency_key", &n.Key, maxText}} {
-		if *f.value = normaliseText(*f.value); len(*f.value) > f.most {
+		if *f.value = contract.StoredText(*f.value); len(*f.value) > f.most {
 			return visible.InvalidField(f.path, fmt.Sprintf("must have at most %d bytes", f.most))
 		}
 	}
@@ -150,7 +151,7 @@ func (n *NewConversation) check() error {
 		return visible.InvalidField("tags", fmt.Sprintf("must be at most %d", maxTags))
 	}
 	for i := range n.Tags {
-		if n.Tags[i] = normaliseText(n.Tags[i]); n.Tags[i] == "" || len(n.Tags[i]) > maxTag {
+		if n.Tags[i] = contract.StoredText(n.Tags[i]); n.Tags[i] == "" || len(n.Tags[i]) > maxTag {
 			return visible.InvalidField(fmt.Sprintf("tags[%d]", i), fmt.Sprintf("must have 1 to %d bytes", maxTag))
 		}
 	}

@@ -6,10 +6,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/gather"
+	"github.com/earshot-ai/earshot/internal/contract"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/internal/visible"
 )
@@ -31,9 +33,12 @@ const upsertTries = 10
 type NewChatMessage struct {
 	ID     earshot.MessageID // "" has one made
 	Role   earshot.Role      // User or Assistant
-	Text   string
-	Author earshot.Author // ID and Name, both optional
-	Time   string         // when it was said, RFC 3339 or a Slack ts; "" for now
+	Text   string            // with Metadata it may be "", and then that of a stored message stays
+	Author earshot.Author    // ID and Name, both optional
+	Time   string            // when it was said, RFC 3339 or a Slack ts; "" for now
+
+	// Metadata replace those of the message; nil leaves them.
+	Metadata map[string]string
 }
 
 // A ChatMessage is a message of a conversation, and who speaks in it.
@@ -128,7 +133,7 @@ func readCursor(s string) (p earshot.Position, ok bool) {
 }
 
 // PostChatMessage records a message in a conversation's channel. The same id again
-// with another text is an edit; with the same text nothing changes. created reports
+// with another text is an edit; with the same text and no other metadata nothing changes. created reports
 // whether the message is new. An id that somebody else's message has, or one of
 // another conversation, is a conflict.
 func (s *Service) PostChatMessage(ctx context.Context, p access.Principal, id string, n NewChatMessage) (m ChatMessage, created bool, err error) {
@@ -164,7 +169,7 @@ func (s *Service) PostChatMessage(ctx context.Context, p access.Principal, id st
 		if err != nil {
 			return m, false, err
 		}
-		if change == earshot.New || change == earshot.Edited || stored.Text == normaliseText(n.Text) {
+		if n.isStored(stored, change) {
 			if n.Role == earshot.Assistant {
 				err = s.takeEchoes(ctx, p, c.ID.Scope, []earshot.Message{stored})
 			}
@@ -181,8 +186,8 @@ func (n *NewChatMessage) check(now time.Time) error {
 		return visible.InvalidField("role", "must be user or assistant")
 	case n.ID != "" && !isWord(string(n.ID)):
 		return visible.InvalidField("message_id", fmt.Sprintf("must have at most %d bytes, without spaces and control characters", maxText))
-	case n.Text == "":
-		return visible.InvalidField("content", "is required")
+	case n.Text == "" && len(n.Metadata) == 0:
+		return visible.InvalidField("content", "is required of a message without metadata")
 	case n.Author.ID != "" && !isWord(string(n.Author.ID)):
 		return visible.InvalidField("author.id", fmt.Sprintf("must have at most %d bytes, without spaces and control characters", maxText))
 	case len(n.Author.Name) > maxName:
@@ -195,6 +200,18 @@ func (n *NewChatMessage) check(now time.Time) error {
 		return visible.InvalidField("created_at", "must be an RFC 3339 time or a Slack ts after 1970 and no more than a day ahead")
 	}
 	return nil
+}
+
+// isStored reports whether a message is stored as it was posted, where a change has come
+// of it. Otherwise somebody else has changed it at the same time.
+func (n *NewChatMessage) isStored(m earshot.Message, change earshot.Change) bool {
+	switch {
+	case change == earshot.New || change == earshot.Edited:
+		return true
+	case change == earshot.Other && n.Metadata != nil:
+		return false
+	}
+	return n.Text == "" || m.Text == contract.StoredText(n.Text)
 }
 
 // chatAuthor returns who says a message. The assistant is the agent, by its own id;
@@ -242,7 +259,7 @@ func (s *Service) upsert(ctx context.Context, in earshot.ConversationID, self ea
 	now := s.now()
 	switch {
 	case errors.Is(err, earshot.ErrNotFound):
-		m = earshot.Message{ID: n.ID, Time: saidAt(in, n, now), Author: author, Text: n.Text}
+		m = earshot.Message{ID: n.ID, Time: saidAt(in, n, now), Author: author, Text: n.Text, Metadata: n.Metadata}
 		if thread := earshot.MessageID(visible.ThreadOf(in)); thread != n.ID {
 			m.Thread = thread
 		}
@@ -252,11 +269,13 @@ func (s *Service) upsert(ctx context.Context, in earshot.ConversationID, self ea
 		return m, "", gone
 	case !inConversation(in, &m), !sameAuthor(m.Author.ID, author.ID, self):
 		return m, "", &visible.Refusal{Kind: visible.Conflict, Code: "id_taken", Path: "message_id", Detail: "is the id of another message"}
-	case m.Text == normaliseText(n.Text):
-		return m, earshot.Same, nil
-	default:
+	case n.Text != "" && m.Text != contract.StoredText(n.Text):
 		m.Edited, m.Text = max(now, m.Edited+1, m.Time+1), n.Text
-		m.Author.Name, m.Mentions = author.Name, nil
+		m.Author.Name, m.Mentions, m.Metadata = author.Name, nil, n.Metadata
+	case n.Metadata == nil || maps.Equal(n.Metadata, m.Metadata):
+		return m, earshot.Same, nil
+	default: // what is not told stays
+		m = earshot.Message{ID: m.ID, Time: m.Time, Author: m.Author, Text: m.Text, Thread: m.Thread, ReplyTo: m.ReplyTo, Edited: m.Edited, Metadata: n.Metadata}
 	}
 	recorded, err := s.store.Tell(ctx, in.Scope, m) // another caller may have taken the id meanwhile
 	switch {

@@ -474,7 +474,7 @@ func (t *eventBatch) reactOnce(ctx context.Context, at earshot.Scope, delivery s
 	if err != nil || m.Deleted {
 		return earshot.RecordResult{ID: m.ID, Change: earshot.Same, Seq: m.Seq}, err
 	}
-	m.Mentions, m.Reactions, m.Files = nil, nil, nil // what is stored stays
+	m.Mentions, m.Reactions, m.Files, m.Metadata = nil, nil, nil, nil // what is stored stays
 	accepted, err := t.store.Accept(ctx, at, earshot.Event{Delivery: delivery, Received: t.now(), Message: m}, nil)
 	if err != nil || accepted.Duplicate {
 		return earshot.RecordResult{ID: m.ID, Change: earshot.Same, Seq: m.Seq}, err

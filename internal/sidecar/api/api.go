@@ -12,12 +12,14 @@ import (
 	"cmp"
 	"log/slog"
 	"net/http"
+	"reflect"
 	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/earshot-ai/earshot/internal/contract"
 	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 )
@@ -78,6 +80,8 @@ func (s *server) add(a huma.API) {
 // humaConfig is the configuration of the routes: JSON only, strict, and no pages
 // of the library's own, which would stand before our checks.
 func humaConfig(version string) huma.Config {
+	schemas := huma.NewMapRegistry("#/components/schemas/", schemaName)
+	schemas.RegisterTypeAlias(reflect.TypeFor[contract.Metadata](), reflect.TypeFor[metadataJSON]())
 	strict := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -87,7 +91,7 @@ func humaConfig(version string) huma.Config {
 				Description: "What a bot in team chat should have heard, and nothing that it shouldn't: events in, contexts out.",
 			},
 			Components: &huma.Components{
-				Schemas:         huma.NewMapRegistry("#/components/schemas/", schemaName),
+				Schemas:         schemas,
 				SecuritySchemes: map[string]*huma.SecurityScheme{"bearer": {Type: "http", Scheme: "bearer", Description: "An API key, a capability, or a JWT of the configured issuer."}},
 			},
 			Security: []map[string][]string{{"bearer": {}}},

@@ -4,12 +4,12 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/contract"
 	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/internal/visible"
@@ -40,7 +40,7 @@ func (s *server) addChat(a huma.API) {
 	}, nil, nil, s.chatMessages)
 	addChat(s, a, huma.Operation{
 		OperationID: "post-conversation-message", Method: http.MethodPost, Path: conversations + "/{id}/messages", Summary: "Record a message of a conversation, once for each message_id",
-		Description: "The same message_id with another text is an edit.",
+		Description: "The same message_id with another text is an edit. Metadata are replaced whole, which is no edit.",
 	}, schemaOf[newChatMessage](a), []int{http.StatusCreated, http.StatusOK}, s.postChatMessage)
 }
 
@@ -102,13 +102,13 @@ type metadataPatch struct {
 
 // A newChatMessage is the body that records a message.
 type newChatMessage struct {
-	ID       *string      `json:"message_id,omitzero" maxLength:"512" doc:"unique in the channel; one is made where there is none"`
-	Role     *string      `json:"role" enum:"user,assistant" doc:"assistant is the conversation's agent"`
-	Content  *string      `json:"content,omitzero" doc:"what is said; required, here or as text"`
-	Text     *string      `json:"text,omitzero" doc:"another name of content"`
-	Author   *chatAuthor  `json:"author,omitzero" doc:"of a user's message; default: the conversation's owner"`
-	Created  *string      `json:"created_at,omitzero" doc:"when it was said, RFC 3339 or a Slack ts; default: now, or what a Slack message_id says. An edit keeps the first one's"`
-	Metadata chatMetadata `json:"metadata,omitzero" doc:"must be empty: messages keep none; a conversation does"`
+	ID       *string           `json:"message_id,omitzero" maxLength:"512" doc:"unique in the channel; one is made where there is none"`
+	Role     *string           `json:"role" enum:"user,assistant" doc:"assistant is the conversation's agent"`
+	Content  *string           `json:"content,omitzero" doc:"what is said; required, here or as text, of a message without metadata. Left out, the text of a stored message stays"`
+	Text     *string           `json:"text,omitzero" doc:"another name of content"`
+	Author   *chatAuthor       `json:"author,omitzero" doc:"of a user's message; default: the conversation's owner"`
+	Created  *string           `json:"created_at,omitzero" doc:"when it was said, RFC 3339 or a Slack ts; default: now, or what a Slack message_id says. An edit keeps the first one's"`
+	Metadata contract.Metadata `json:"metadata,omitzero" doc:"kept with the message and shown in no prompt; they replace those of a stored message, and left out they stay"`
 }
 
 // A chatAuthor is who says a message.
@@ -127,10 +127,14 @@ func (m *chatMetadata) UnmarshalJSON(b []byte) error {
 }
 
 // Schema implements [huma.SchemaProvider].
-func (chatMetadata) Schema(huma.Registry) *huma.Schema { return metadataSchema(true) }
+func (chatMetadata) Schema(huma.Registry) *huma.Schema {
+	s := metadataSchema(true)
+	s.Description += " last_processed_ts is a Slack ts that only moves forward."
+	return s
+}
 
-// A metadataJSON is metadata as it is answered.
-type metadataJSON map[string]jsontext.Value
+// A metadataJSON is what the document says of [contract.Metadata].
+type metadataJSON struct{}
 
 // Schema implements [huma.SchemaProvider].
 func (metadataJSON) Schema(huma.Registry) *huma.Schema { return metadataSchema(false) }
@@ -147,31 +151,31 @@ func metadataSchema(null bool) *huma.Schema {
 	}
 	return &huma.Schema{
 		Type: huma.TypeObject, AdditionalProperties: value, MaxProperties: &most,
-		Description: "Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all, and in a value 8 arrays and objects in one another. last_processed_ts is a Slack ts that only moves forward.",
+		Description: "Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all, and in a value 8 arrays and objects in one another.",
 	}
 }
 
 // A chatConversation is a conversation as it is answered.
 type chatConversation struct {
-	ID        string       `json:"id"`
-	Title     string       `json:"title"`
-	Client    string       `json:"client_type"`
-	Agent     string       `json:"agent_id"`
-	Owner     *string      `json:"owner_id" doc:"null: nobody's in particular"`
-	Metadata  metadataJSON `json:"metadata"`
-	Tags      []string     `json:"tags"`
-	Created   string       `json:"created_at" format:"date-time"`
-	Updated   string       `json:"updated_at" format:"date-time"`
-	Platform  string       `json:"platform" doc:"api for what is Earshot's own"`
-	Workspace string       `json:"workspace_id,omitempty"`
-	Channel   string       `json:"channel_id,omitempty" doc:"absent: the agent's own, without a channel"`
-	Thread    string       `json:"thread_id,omitempty" doc:"absent: the channel's top level"`
+	ID        string            `json:"id"`
+	Title     string            `json:"title"`
+	Client    string            `json:"client_type"`
+	Agent     string            `json:"agent_id"`
+	Owner     *string           `json:"owner_id" doc:"null: nobody's in particular"`
+	Metadata  contract.Metadata `json:"metadata"`
+	Tags      []string          `json:"tags"`
+	Created   string            `json:"created_at" format:"date-time"`
+	Updated   string            `json:"updated_at" format:"date-time"`
+	Platform  string            `json:"platform" doc:"api for what is Earshot's own"`
+	Workspace string            `json:"workspace_id,omitempty"`
+	Channel   string            `json:"channel_id,omitempty" doc:"absent: the agent's own, without a channel"`
+	Thread    string            `json:"thread_id,omitempty" doc:"absent: the channel's top level"`
 }
 
 func chatConversationOf(c earshot.Conversation) chatConversation {
 	out := chatConversation{
 		ID: visible.ConversationText(c.ID), Title: c.About.Title, Client: c.About.Client, Agent: string(c.ID.Agent),
-		Metadata: sidecar.Metadata(c.Metadata), Tags: append([]string{}, c.About.Tags...), Created: c.Created.String(), Updated: c.Updated.String(),
+		Metadata: contract.MetadataOf(c.Metadata), Tags: append([]string{}, c.About.Tags...), Created: c.Created.String(), Updated: c.Updated.String(),
 		Platform: string(c.ID.Scope.Platform), Workspace: string(c.ID.Scope.Workspace),
 	}
 	if c.About.Owner != "" {
@@ -190,6 +194,8 @@ type chatMessage struct {
 	Author  authorJSON `json:"author"`
 	Created string     `json:"created_at" format:"date-time"`
 	Edited  string     `json:"edited_at,omitempty" format:"date-time"`
+
+	Metadata contract.Metadata `json:"metadata,omitzero" doc:"those of a message that has some"`
 }
 
 // An authorJSON is who said a message.
@@ -202,7 +208,7 @@ type authorJSON struct {
 func chatMessageOf(m sidecar.ChatMessage) chatMessage {
 	return chatMessage{
 		ID: string(m.ID), Role: string(m.Role), Content: m.Text, Author: authorJSON{string(m.Author.ID), m.Author.Name, string(m.Author.Kind)},
-		Created: m.Time.String(), Edited: m.Edited.String(),
+		Created: m.Time.String(), Edited: m.Edited.String(), Metadata: contract.MessageOf(m.Message).Metadata,
 	}
 }
 
@@ -351,8 +357,9 @@ func (s *server) postChatMessage(ctx context.Context, p access.Principal, in *co
 	case b.Text != nil:
 		n.Text = *b.Text
 	}
-	if m := strings.Join(strings.Fields(string(b.Metadata)), ""); m != "" && m != "null" && m != "{}" {
-		return 0, messageData{}, &visible.Refusal{Kind: visible.Invalid, Path: "metadata", Detail: "is not kept for messages; the conversation has metadata"}
+	var err error
+	if n.Metadata, err = b.Metadata.ReadWhole("metadata"); err != nil {
+		return 0, messageData{}, err
 	}
 	if b.Author != nil {
 		n.Author = earshot.Author{ID: earshot.AuthorID(valueOf(b.Author.ID)), Name: valueOf(b.Author.Name)}

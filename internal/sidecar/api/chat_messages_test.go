@@ -127,7 +127,7 @@ func TestAMessageIsRecordedOnceForItsID(t *testing.T) {
 		`[]`, `null`, `{}`, `{"role":"user"}`, `{"role":"user","content":""}`, `{"content":"x"}`, `{"role":"system","content":"x"}`, `{"role":"User","content":"x"}`, `{"role":"user","content":"x","text":"y"}`,
 		`{"role":"user","content":"x","message_id":"a b"}`, `{"role":"user","content":"x","message_id":"a\nb"}`, `{"role":"user","content":"x","message_id":"` + strings.Repeat("x", 513) + `"}`,
 		`{"role":"user","content":"x","created_at":"yesterday"}`, `{"role":"user","content":"x","created_at":"9999-01-01T00:00:00Z"}`, `{"role":"user","content":"x","created_at":"1969-01-01T00:00:00Z"}`,
-		`{"role":"user","content":"x","author":{"id":"agent-1"}}`, `{"role":"assistant","content":"x","author":{"id":"U1"}}`, `{"role":"user","content":"x","metadata":{"a":1}}`, `{"role":"user","content":["x"]}`, `{"role":"user","content":"x","author":"U1"}`,
+		`{"role":"user","content":"x","author":{"id":"agent-1"}}`, `{"role":"assistant","content":"x","author":{"id":"U1"}}`, `{"role":"user","metadata":{}}`, `{"role":"user","content":"x","metadata":{"A":1}}`, `{"role":"user","content":["x"]}`, `{"role":"user","content":"x","author":"U1"}`,
 	} {
 		w.chat(t, "T1", http.MethodPost, at, bad, http.StatusBadRequest)
 	}
