@@ -347,3 +347,82 @@ func TestOfAnAwayNoticeOnlyItsKeyStays(t *testing.T) {
 		t.Errorf("got -, want +:\n%s", diff)
 	}
 }
+
+// TestOfAnApprovalInATransientChannelNoWordsStay: a turn that waits for a person goes on
+// with its journal where nothing of what it had read was deleted, in the process that
+// knows what that was. After its end the disk has no words of it, or of who was content.
+func TestOfAnApprovalInATransientChannelNoWordsStay(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		deletes, restarts bool
+		want              int // steps that are kept
+	}{
+		"nothing is deleted":            {want: 1},
+		"what the prompt had showed is": {deletes: true},
+		"another process goes on":       {restarts: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check := func(err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			ctx := t.Context()
+			disk, err := store.Open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "x.db"), nil)
+			check(err)
+			st := store.Partial(disk, all, nil)
+			defer st.Close()
+			scope := earshot.Scope{Platform: earshot.Slack, Workspace: "T1", Channel: "C1"}
+			_, err = st.Record(ctx, scope, earshot.Message{ID: "1", Time: 1, Text: "canary"})
+			check(err)
+			id := earshot.ConversationID{Agent: "A", Scope: scope, Name: "2"}
+			out, err := st.Accept(ctx, scope, earshot.Event{Message: earshot.Message{ID: "2", Time: 2, Text: "canary"}}, &id)
+			check(err)
+			l, _, err := st.Claim(ctx, "A", "p1", 3, time.Second)
+			check(err)
+			check(st.Begin(ctx, l, out.Turn, earshot.Prompt{Hash: "a", Input: []byte("canary"), Shows: []earshot.MessageID{"1"}}))
+			check(st.AddStep(ctx, l, out.Turn, earshot.Step{Data: []byte("canary")}))
+			a, err := st.AskApproval(ctx, l, earshot.Approval{ID: "k", Turn: out.Turn, Call: "c", Args: []byte("canary"), Expires: 9})
+			check(err)
+			waits, err := st.AwaitApprovals(ctx, l, out.Turn)
+			check(err)
+			check(st.Release(ctx, l, 0))
+			if !waits {
+				t.Fatal("the turn does not wait")
+			}
+			if c.deletes {
+				_, err = st.Record(ctx, scope, earshot.Message{ID: "1", Time: 1, Deleted: true})
+				check(err)
+			}
+			if c.restarts {
+				st = store.Partial(disk, all, nil)
+			}
+			_, err = st.DecideApproval(ctx, a.ID, earshot.Decision{State: earshot.ApprovalAgreed, SHA256: a.SHA256, By: "U1", Why: "canary", Time: 4})
+			check(err)
+			l, _, err = st.Claim(ctx, "A", "p1", 5, time.Second)
+			check(err)
+			check(st.Begin(ctx, l, out.Turn, earshot.Prompt{Hash: "b", Input: []byte("canary"), Keeps: true}))
+			steps, err := st.Steps(ctx, out.Turn)
+			check(err)
+			if len(steps) != c.want {
+				t.Errorf("%d steps are kept, want %d", len(steps), c.want)
+			}
+			check(st.NoteApproval(ctx, l, a.ID, "canary"))
+			check(st.Finish(ctx, l, out.Turn, earshot.TurnDone, "", &earshot.Turn{Answer: earshot.Answer{Anchor: "2"}}))
+			check(st.PutFeedback(ctx, earshot.Feedback{Turn: out.Turn, Author: "U1", Good: true, Reason: "canary", Time: 6}))
+			opinions, err := st.Feedback(ctx, earshot.FeedbackQuery{Turn: out.Turn})
+			check(err)
+			if len(opinions) != 1 || !opinions[0].Good {
+				t.Errorf("feedback is %+v", opinions)
+			}
+			for p, err := range disk.Locate(ctx, "canary", nil) {
+				check(err)
+				if p.Table != "" { // files are scrubbed later
+					t.Errorf("the disk has it in %+v", p)
+				}
+			}
+		})
+	}
+}

@@ -439,7 +439,7 @@ var approvalCases = []testCase{
 		for n, gone := range []func(n int){
 			func(n int) { s.accept(deletionOf(n, "")) },
 			func(int) {
-				s.check(s.PutAuthors(s.Context(), s.scope.Platform, s.scope.Workspace, earshot.Author{ID: "u9"}))
+				s.record(messageBy(90, "u9", "Nia", "hello"))
 				s.erased(s.ofPerson("u9"))
 			},
 		} {

@@ -91,9 +91,15 @@ func (s *Store) clean(ctx context.Context, scope earshot.Scope, anchors []earsho
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range anchors {
-		delete(s.running, question{scope, id})
+		s.letGo(question{scope, id})
 	}
 	return nil
+}
+
+// letGo forgets a turn that this process has claimed. The caller holds the lock.
+func (s *Store) letGo(q question) {
+	delete(s.read, s.running[q])
+	delete(s.running, q)
 }
 
 // Trim forgets what the memory holds of the channels with more than most messages,

@@ -34,6 +34,7 @@ type Store struct {
 	held    map[author]earshot.Author // whose names the disk does not have
 	erased  map[author]bool           // who were erased: the disk decides on their names
 	running map[question]earshot.TurnID
+	read    map[earshot.TurnID][]earshot.MessageID // what the journals of these turns may repeat
 	// followed is the newest erasure that the memory has followed; those that began
 	// before this store was made do not concern it.
 	followed earshot.ErasureID
@@ -60,7 +61,7 @@ type question struct {
 func New(disk, memory earshot.Store, transient func(earshot.Scope) bool, began earshot.Time, log *slog.Logger) *Store {
 	return &Store{
 		Store: disk, memory: memory, transient: transient, log: log,
-		held: map[author]earshot.Author{}, erased: map[author]bool{}, running: map[question]earshot.TurnID{}, began: began,
+		held: map[author]earshot.Author{}, erased: map[author]bool{}, running: map[question]earshot.TurnID{}, read: map[earshot.TurnID][]earshot.MessageID{}, began: began,
 	}
 }
 
@@ -113,7 +114,11 @@ func (s *Store) MoveChannel(ctx context.Context, from earshot.Scope, to earshot.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.running, func(q question, _ earshot.TurnID) bool { return q.scope == from }) // it is claimed again
+	for q := range s.running {
+		if q.scope == from { // it is claimed again
+			s.letGo(q)
+		}
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
 // noMessage is the id of the tombstone under which the place in a platform's
@@ -104,7 +105,8 @@ func (s *Store) Claim(ctx context.Context, agent earshot.AgentID, owner string, 
 }
 
 // Begin implements [earshot.Journal]. The disk knows nothing of the messages that
-// the prompt shows, so what was deleted of them is found here.
+// the prompt shows, so what was deleted of them is found here. A journal is kept only
+// where this process knows what it repeats, and nothing of that was deleted.
 func (s *Store) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p earshot.Prompt) error {
 	if scope := l.Conversation.Scope; s.transient(scope) {
 		gone, err := s.anyDeleted(ctx, scope, p.Shows)
@@ -114,9 +116,34 @@ func (s *Store) Begin(ctx context.Context, l earshot.Lease, id earshot.TurnID, p
 		if gone {
 			return fmt.Errorf("turn %d shows what is deleted: %w", id, earshot.ErrConflict)
 		}
+		if p.Keeps {
+			if p.Keeps, err = s.keeps(ctx, scope, id); err != nil {
+				return err
+			}
+		}
+		defer s.hasRead(id, p.Shows)
 		p.Shows = nil
 	}
 	return s.Store.Begin(ctx, l, id, p)
+}
+
+// keeps reports whether the journal of a turn in a transient channel may be kept.
+func (s *Store) keeps(ctx context.Context, scope earshot.Scope, id earshot.TurnID) (bool, error) {
+	s.mu.Lock()
+	read, known := s.read[id]
+	s.mu.Unlock()
+	if !known {
+		return false, nil
+	}
+	gone, err := s.anyDeleted(ctx, scope, read)
+	return !gone, err
+}
+
+// hasRead notes that the journal of a turn may repeat messages.
+func (s *Store) hasRead(id earshot.TurnID, shows []earshot.MessageID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.read[id] = rule.IDs(append(s.read[id][:len(s.read[id]):len(s.read[id])], shows...))
 }
 
 // AddStep implements [earshot.Journal].
@@ -126,6 +153,7 @@ func (s *Store) AddStep(ctx context.Context, l earshot.Lease, id earshot.TurnID,
 		if err != nil {
 			return err
 		}
+		s.hasRead(id, step.Shows)
 		step.Shows, step.Erased = nil, step.Erased || gone
 	}
 	return s.Store.AddStep(ctx, l, id, step, posts...)
