@@ -195,11 +195,15 @@ func TestOnlyWhoMayAgreeDoes(t *testing.T) {
 		{"one of a group", []string{"S1", "R7"}, bob, []string{"R7"}, true},
 		{"one of another group", []string{"S1"}, bob, []string{"R7"}, false},
 		{"an outsider of a group", []string{"R7"}, outsider, []string{"R7"}, false},
+		{"whom the list of who is answered does not name", []string{"members"}, earshot.Author{ID: "U6"}, nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			withApprovals(t, func(o *bot.Options, _ *tracker) {
 				o.Approve.By, o.Trust = c.by, earshot.Trust{External: earshot.LaneInert}
+				o.AllowList = func(context.Context, earshot.Scope, []earshot.AuthorID) (map[earshot.AuthorID]bool, error) {
+					return map[earshot.AuthorID]bool{"U6": true}, nil
+				}
 			}, func(w *world, b *tracker, _ *llmtest.Model) {
 				if err := w.store.PutAuthors(t.Context(), general.Platform, general.Workspace, outsider); err != nil {
 					t.Fatal(err)

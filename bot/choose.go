@@ -85,7 +85,8 @@ func (b *Bot) decide(ctx context.Context, id earshot.ApprovalID, d earshot.Decis
 }
 
 // mayDecide reports whether somebody may decide an approval: one of those of
-// [Options].Approve, who is no program and whose words are in the lane full.
+// [Options].Approve whom the list of who is answered names, who is no program, and whose words
+// are in the lane full.
 func (b *Bot) mayDecide(ctx context.Context, a earshot.Approval, c Chosen) (bool, error) {
 	if c.By.ID == "" || b.identity.Is(c.By.ID) || !b.opts.Approve.names(a.Asker, c) {
 		return false, nil
@@ -104,11 +105,13 @@ func (b *Bot) mayDecide(ctx context.Context, a earshot.Approval, c Chosen) (bool
 	if who.Kind == earshot.Bot || who.Kind == earshot.System {
 		return false, nil
 	}
-	marked := []earshot.Message{{Author: who}}
-	if err := b.opts.AllowList.Mark(ctx, b.opts.Trust, c.Scope, marked); err != nil {
-		return false, fmt.Errorf("look up who chose: %w", err)
+	if b.opts.AllowList != nil {
+		not, err := b.opts.AllowList(ctx, c.Scope, []earshot.AuthorID{who.ID})
+		if err != nil || not[who.ID] {
+			return false, err
+		}
 	}
-	return b.opts.Trust.Lane(marked[0].Author) == earshot.LaneFull, nil
+	return b.opts.Trust.Lane(who) == earshot.LaneFull, nil
 }
 
 // Words that mean yes and no where a person is asked.
