@@ -21,10 +21,10 @@ type Lease struct {
 
 // Leases let one replica at a time answer in a conversation.
 type Leases interface {
-	// Claim takes the lease of one conversation and returns its unfinished turns
-	// in order; the first of them becomes Claimed. Of the agent's conversations
-	// whose lease nobody holds at now (not even this owner), it takes the one
-	// whose lowest unfinished turn is the oldest. A lease that ends more than half
+	// Claim takes the lease of one conversation and returns its unfinished turns, but
+	// those that wait, in order; the first of them becomes Claimed, and is the next one of
+	// the conversation (see Queue). Of the agent's conversations whose lease nobody holds
+	// at now (not even this owner), it takes the one whose next turn is the oldest. A lease that ends more than half
 	// an hour after now + hold counts as free: it was written by a clock that has
 	// been set back since. ErrNotFound when there is nothing to do.
 	Claim(ctx context.Context, agent AgentID, owner string, now Time, hold time.Duration) (Lease, []QueuedTurn, error)

@@ -202,7 +202,7 @@ type Journal interface {
 	// begun before with another hash or in another epoch, it starts again: the
 	// journal is emptied, unless p keeps it, and, in another epoch or after an erasure,
 	// the texts of its posts. ErrConflict, which means "gather again", when
-	//   - the turn is not the lowest unfinished one of its conversation,
+	//   - the turn is not the next of its conversation (see Queue),
 	//   - the conversation's epoch is not From,
 	//   - or a message that the prompt shows has been deleted.
 	Begin(ctx context.Context, l Lease, id TurnID, p Prompt) error
@@ -228,6 +228,10 @@ type TurnQuery struct {
 // A Queue stores what arrived and what is to be answered, so that a process may
 // die at any instruction. The turns of one conversation run one at a time, in the
 // order in which they were opened.
+//
+// The next turn of a conversation is the lowest of those that have been claimed and are
+// unfinished, else the lowest open one: a turn that opens again, by Reopen or because
+// nobody is asked anything for it any more, does not disturb one that is being answered.
 //
 // A write under a lease fails with [ErrFenced] once the lease was released or
 // taken over, and with [ErrConflict] once the turn is final, whoever ended it: a
@@ -256,7 +260,7 @@ type Queue interface {
 	// Finish ends a turn. Before that it stores and confirms what has arrived, as
 	// Record and Confirm do, in the same transaction.
 	//
-	// With state Done the turn must be its conversation's lowest unfinished one. t
+	// With state Done the turn must be its conversation's next one. t
 	// is committed as CommitTurn does, in the same transaction; it is nil for an
 	// isolated turn. If something that the model has read is deleted by then, t is
 	// committed without its session, and is the last of its epoch. With Failed,

@@ -224,13 +224,17 @@ func (w *queueModel) turn(id earshot.TurnID) *modelTurn {
 	return w.turns[slices.IndexFunc(w.turns, func(t *modelTurn) bool { return t.id == id })]
 }
 
-// unfinished returns a conversation's unfinished turns.
+// unfinished returns a conversation's unfinished turns, its next one first: one that has
+// been claimed goes on, although an earlier one was opened again.
 func (w *queueModel) unfinished(conversation string) []*modelTurn {
 	var out []*modelTurn
 	for _, t := range w.turns {
 		if conversationOf(t.n) == conversation && isUnfinished(t.state) {
 			out = append(out, t)
 		}
+	}
+	if i := slices.IndexFunc(out, func(t *modelTurn) bool { return t.state != earshot.TurnOpen }); i > 0 {
+		out = slices.Concat(out[i:i+1], out[:i], out[i+1:])
 	}
 	return out
 }
@@ -240,11 +244,12 @@ func (w *queueModel) claim(o *replica) {
 		return
 	}
 	var expected []*modelTurn
-	for _, t := range w.turns { // the first unfinished turn of a free conversation
+	for _, t := range w.turns { // of the free conversations, the one whose next turn is the lowest
 		l := w.leases[conversationOf(t.n)]
 		if isUnfinished(t.state) && (l == nil || l.Until <= w.now) {
-			expected = w.unfinished(conversationOf(t.n))
-			break
+			if list := w.unfinished(conversationOf(t.n)); expected == nil || list[0].id < expected[0].id {
+				expected = list
+			}
 		}
 	}
 	l, turns, err := w.q.Claim(background, w.agent, o.name, w.now, hold)

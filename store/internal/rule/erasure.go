@@ -144,7 +144,6 @@ func BeginErasure(of earshot.ErasureOf, last, now earshot.Time) (x Erasure, bar 
 // few milliseconds of work and reports whether more is to be done in the channel.
 type phase func(context.Context, Eraser, *Erasure, earshot.Scope) (more bool, err error)
 
-//
 // Erasures keep the number of their phase: a further one stands at the end.
 func (x *Erasure) phases() []phase {
 	switch of := x.Of; {
