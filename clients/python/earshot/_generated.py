@@ -269,8 +269,7 @@ class _ChatConversation(TypedDict):
     created_at: str
     id: str
     # Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all, and in a value 8
-    # arrays and objects in one another. last_processed_ts is a Slack ts that only moves
-    # forward.
+    # arrays and objects in one another.
     metadata: Dict[str, Union[str, float, bool, List[Any], Dict[str, Any]]]
     # null: nobody's in particular
     owner_id: Optional[str]
@@ -299,6 +298,8 @@ class _ChatMessage(TypedDict):
 
 class ChatMessage(_ChatMessage, total=False):
     edited_at: str
+    # those of a message that has some
+    metadata: Dict[str, Union[str, float, bool, List[Any], Dict[str, Any]]]
 
 
 class _CommitBody(TypedDict):
@@ -863,6 +864,9 @@ class Message(_Message, total=False):
     edited: Optional[str]
     files: List[File]
     mentions: List[str]
+    # Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all, and in a value 8
+    # arrays and objects in one another.
+    metadata: Dict[str, Union[str, float, bool, List[Any], Dict[str, Any]]]
     reactions: List[Reaction]
     replies: Replies
     reply_to: Optional[str]
@@ -942,15 +946,17 @@ class _NewChatMessage(TypedDict):
 class NewChatMessage(_NewChatMessage, total=False):
     # of a user's message; default: the conversation's owner
     author: ChatAuthor
-    # what is said; required, here or as text
+    # what is said; required, here or as text, of a message without metadata. Left out, the text
+    # of a stored message stays
     content: Optional[str]
     # when it was said, RFC 3339 or a Slack ts; default: now, or what a Slack message_id says.
     # An edit keeps the first one's
     created_at: Optional[str]
     # unique in the channel; one is made where there is none
     message_id: Optional[str]
-    # must be empty: messages keep none; a conversation does
-    metadata: Dict[str, Optional[Union[str, float, bool, List[Any], Dict[str, Any]]]]
+    # kept with the message and shown in no prompt; they replace those of a stored message, and
+    # left out they stay
+    metadata: Dict[str, Union[str, float, bool, List[Any], Dict[str, Any]]]
     # another name of content
     text: Optional[str]
 

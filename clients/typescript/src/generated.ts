@@ -229,7 +229,7 @@ export interface ChatConversation {
   id: string;
   /**
    * Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all, and in a value 8 arrays and
-   * objects in one another. last_processed_ts is a Slack ts that only moves forward.
+   * objects in one another.
    */
   metadata: Record<string, string | number | boolean | unknown[] | Record<string, unknown>>;
   /** null: nobody's in particular */
@@ -250,6 +250,8 @@ export interface ChatMessage {
   created_at: string;
   edited_at?: string | undefined;
   message_id: string;
+  /** those of a message that has some */
+  metadata?: Record<string, string | number | boolean | unknown[] | Record<string, unknown>> | undefined;
   role: "user" | "assistant";
 }
 
@@ -743,6 +745,11 @@ export interface Message {
   files?: File[] | undefined;
   id: string | null;
   mentions?: string[] | undefined;
+  /**
+   * Keys match [a-z][a-z0-9_]{0,63}; at most 64 keys and 16 KiB in all, and in a value 8 arrays and
+   * objects in one another.
+   */
+  metadata?: Record<string, string | number | boolean | unknown[] | Record<string, unknown>> | undefined;
   reactions?: Reaction[] | undefined;
   replies?: Replies | undefined;
   reply_to?: string | null | undefined;
@@ -813,7 +820,10 @@ export interface Named {
 export interface NewChatMessage {
   /** of a user's message; default: the conversation's owner */
   author?: ChatAuthor | undefined;
-  /** what is said; required, here or as text */
+  /**
+   * what is said; required, here or as text, of a message without metadata. Left out, the text of a
+   * stored message stays
+   */
   content?: string | null | undefined;
   /**
    * when it was said, RFC 3339 or a Slack ts; default: now, or what a Slack message_id says. An edit
@@ -822,8 +832,11 @@ export interface NewChatMessage {
   created_at?: string | null | undefined;
   /** unique in the channel; one is made where there is none */
   message_id?: string | null | undefined;
-  /** must be empty: messages keep none; a conversation does */
-  metadata?: Record<string, string | number | boolean | unknown[] | Record<string, unknown> | null> | undefined;
+  /**
+   * kept with the message and shown in no prompt; they replace those of a stored message, and left out
+   * they stay
+   */
+  metadata?: Record<string, string | number | boolean | unknown[] | Record<string, unknown>> | undefined;
   /** assistant is the conversation's agent */
   role: "user" | "assistant" | null;
   /** another name of content */
