@@ -12,7 +12,7 @@ import (
 )
 
 type turnsCmd struct {
-	Open    bool  `help:"Turns that have not ended: open, claimed, generating, posting."`
+	Open    bool  `help:"Turns that have not ended: open, claimed, generating, waiting (for a person's yes), posting."`
 	Done    bool  `help:"Turns that were answered."`
 	Failed  bool  `help:"Turns that failed; earshot retry opens them again, earshot discard ends them."`
 	Parked  bool  `help:"Turns whose answer may or may not have been posted; for retry or discard once you have looked."`

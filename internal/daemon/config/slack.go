@@ -11,7 +11,7 @@ import (
 // A Slack sets how the bot works on Slack. Its tokens are in [Keys].
 type Slack struct {
 	APIURL        string     `yaml:"api_url" env:"EARSHOT_SLACK_API_URL" doc:"the URL of Slack's Web API, such as that of an emulator. Empty: Slack's own."`
-	Listen        string     `yaml:"listen" env:"EARSHOT_LISTEN" doc:"an address, such as :8080, at which events are received by HTTP, under /slack/events. Empty: Socket Mode only."`
+	Listen        string     `yaml:"listen" env:"EARSHOT_LISTEN" doc:"an address, such as :8080, at which events are received by HTTP, under /slack/events, and clicks under /slack/interactions. Empty: Socket Mode only."`
 	Tier          string     `yaml:"tier" env:"EARSHOT_SLACK_TIER" doc:"Slack's rate limit for reading history: internal (your own apps, and those in Slack's Marketplace) or distributed (1 call a minute, 15 messages)."`
 	Overflow      string     `yaml:"overflow" env:"EARSHOT_SLACK_OVERFLOW" doc:"what a turn does when that limit is reached: queue (wait, as long as the turn may take) or degrade (use what is stored, marked as stale; what is older than ten minutes counts as missing)."`
 	Reply         string     `yaml:"reply" env:"EARSHOT_SLACK_REPLY" doc:"how an answer appears: update (a placeholder that becomes the answer), stream (Slack's streaming calls) or post (once it is complete)."`
