@@ -32,6 +32,7 @@ type botWorld struct {
 	wire    *wire
 	db      string
 	environ []string
+	file    string // of the configuration; "" for none
 
 	options daemon.Options // what it is started with, besides the configuration
 	daemon  *daemon.Daemon
@@ -54,7 +55,7 @@ func newBotWorld(t *testing.T, server string) botWorld {
 // run runs the daemon until the test or stop ends it.
 func (x *botWorld) run() {
 	x.t.Helper()
-	c, err := config.Load("", x.environ)
+	c, err := config.Load(x.file, x.environ)
 	if err != nil {
 		x.t.Fatal(err)
 	}
