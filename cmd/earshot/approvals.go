@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -40,7 +39,7 @@ type approvalJSON struct {
 	Asker       earshot.AuthorID      `json:"asker"`
 	AskerName   string                `json:"asker_name,omitempty"`
 	Tool        string                `json:"tool"`
-	Args        json.RawMessage       `json:"args,omitempty"` // absent when erased
+	Args        string                `json:"args,omitempty"` // to the byte, as SHA256 is of them; absent when erased
 	SHA256      string                `json:"sha256"`         // of the arguments
 	Asked       string                `json:"asked"`
 	Expires     string                `json:"expires"`
@@ -110,7 +109,7 @@ func (c *approvalsListCmd) Run(ctx context.Context, a *app) error {
 	a.printf("%s", t.Render(a.width))
 	if c.Args {
 		for _, r := range rows {
-			a.printf("\n%s %s\n%s\n", r.ID, r.Tool, plain.Readable(string(r.Args)))
+			a.printf("\n%s %s\n%s\n", r.ID, r.Tool, plain.Readable(r.Args))
 		}
 	}
 	return nil
@@ -139,11 +138,8 @@ func (l turnStore) approval(ctx context.Context, x earshot.Approval) (approvalJS
 	s := x.Conversation.Scope
 	r := approvalJSON{
 		ID: x.ID, State: x.State, Turn: x.Turn, Platform: s.Platform, Workspace: s.Workspace, Channel: s.Channel, ChannelName: string(s.Channel),
-		Asker: x.Asker, Tool: x.Tool, SHA256: x.SHA256, Asked: x.Asked.String(), Expires: x.Expires.String(),
+		Asker: x.Asker, Tool: x.Tool, Args: string(x.Args), SHA256: x.SHA256, Asked: x.Asked.String(), Expires: x.Expires.String(),
 		By: x.By, Operator: x.Operator, Why: x.Why, Result: x.Result, minute: plain.Minute(x.Asked),
-	}
-	if json.Valid(x.Args) {
-		r.Args = x.Args
 	}
 	if x.Decided != 0 {
 		r.Decided = x.Decided.String()

@@ -77,15 +77,18 @@ var commandBounds = map[string][]bounded{
 	"policy show":      nil,
 	"policy check":     nil,
 
-	"status":  {{CallBound: onePass}}, // sums their messages
-	"turns":   {{CallBound: aboutOne}, {args: "--parked", CallBound: aboutOne}, {args: "--channel T1/deploys", CallBound: aboutOne}},
-	"turn":    {{args: "1", CallBound: aboutOne}},
-	"replay":  {{args: "1", CallBound: aboutOne}},
-	"diff":    {{args: "1 2", CallBound: aboutOne, fails: true}},
-	"retry":   {{args: "PARKED", CallBound: aboutOne}},
-	"discard": {{args: "PARKED", CallBound: aboutOne}},
-	"costs":   {{CallBound: aboutOne}, {args: "--by channel", CallBound: aboutOne}},
-	"models":  {{CallBound: aboutOne}},
+	"status":          {{CallBound: onePass}}, // sums their messages
+	"turns":           {{CallBound: aboutOne}, {args: "--parked", CallBound: aboutOne}, {args: "--channel T1/deploys", CallBound: aboutOne}},
+	"turn":            {{args: "1", CallBound: aboutOne}},
+	"replay":          {{args: "1", CallBound: aboutOne}},
+	"diff":            {{args: "1 2", CallBound: aboutOne, fails: true}},
+	"retry":           {{args: "PARKED", CallBound: aboutOne}},
+	"discard":         {{args: "PARKED", CallBound: aboutOne}},
+	"approvals list":  {{CallBound: aboutOne}, {args: "--open", CallBound: aboutOne}, {args: "--channel T1/deploys", CallBound: aboutOne}},
+	"approvals agree": {{args: "nobody", CallBound: aboutOne, fails: true}},
+	"approvals deny":  {{args: "nobody", CallBound: aboutOne, fails: true}},
+	"costs":           {{CallBound: aboutOne}, {args: "--by channel", CallBound: aboutOne}},
+	"models":          {{CallBound: aboutOne}},
 
 	"where": {{args: "migration", CallBound: counted.CallBound{Calls: 60, Rows: 200, CallsEach: 1, RowsEach: 1}}}, // looks everywhere, also for a message of that id in each channel
 	"erase": {
