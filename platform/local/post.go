@@ -130,9 +130,14 @@ func (p *Platform) Remove(ctx context.Context, at bot.Place, id earshot.MessageI
 	return nil
 }
 
-// Find implements [bot.Finder].
+// Find implements [bot.Finder]. Before a post's id was made of its key alone, it was
+// derived: a post that was under way during an upgrade has that one.
 func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, error) {
-	return p.store.Message(ctx, d.Channel.Scope(), idOfPost(d.Key))
+	m, err := p.store.Message(ctx, d.Channel.Scope(), idOfPost(d.Key))
+	if errors.Is(err, earshot.ErrNotFound) {
+		return p.store.Message(ctx, d.Channel.Scope(), deriveID("r", string(d.Channel.ID), d.Key))
+	}
+	return m, err
 }
 
 // Writing implements [bot.Writer].
