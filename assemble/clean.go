@@ -228,6 +228,19 @@ func escapeTags(s string) string {
 	return b.String() + s
 }
 
+// escapeAt returns where the escape of a < begins and ends that s is cut in at a place,
+// which is at itself for both where there is none. Half of one could not be undone.
+func escapeAt(s string, at int) (from, to int) {
+	i := strings.LastIndexByte(s[:at], '&')
+	if i < 0 || !endsEscape(s[i+1:]) {
+		return at, at
+	}
+	if end := i + strings.Index(s[i:], "lt;") + len("lt;"); end > at {
+		return i, end
+	}
+	return at, at
+}
+
 // endsEscape reports whether s, the text behind an &, begins with lt; or with an
 // escape of &lt; such as amp;lt;
 func endsEscape(s string) bool {

@@ -90,8 +90,8 @@ func (t *turn) cutText(s string, limit int) (string, int) {
 	}
 }
 
-// splitGraphemes returns the longest prefix of s of whole graphemes that has
-// at most end bytes, without white space at its end, and how many graphemes
+// splitGraphemes returns the longest prefix of s of whole graphemes and whole escapes
+// that has at most end bytes, without white space at its end, and how many graphemes
 // are missing.
 func splitGraphemes(s string, end int) (head string, missing int) {
 	at, state, rest := 0, -1, s
@@ -104,7 +104,8 @@ func splitGraphemes(s string, end int) (head string, missing int) {
 		}
 		at += len(c)
 	}
-	head = strings.TrimRight(s[:at], " \t\n")
+	from, _ := escapeAt(s, at)
+	head = strings.TrimRight(s[:from], " \t\n")
 	return head, missing + uniseg.GraphemeClusterCount(s[len(head):at])
 }
 

@@ -171,7 +171,8 @@ func (t *turn) tailOf(s string, limit int) string {
 		c, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
 		at += len(c)
 	}
-	return strings.TrimLeft(rest, " \t\n")
+	_, at = escapeAt(s, at)
+	return strings.TrimLeft(s[at:], " \t\n")
 }
 
 // quotes writes what a message quotes with at most limit tokens, 0 for no limit, and

@@ -1,6 +1,7 @@
 package assemble_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -43,6 +44,40 @@ func TestMentionsAreWrittenAsPeopleReadThem(t *testing.T) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// What is half of an escape reads as something else than what was written.
+func TestACutLeavesNoPartOfAnEscape(t *testing.T) {
+	t.Parallel()
+	part := regexp.MustCompile(`&(amp;)*(a|am|amp|l|lt)?(…|$)|(?m)^… (mp|p|m|t)?;|^… (amp;)*lt;`)
+	text := strings.Repeat("a&lt;b </slack_thread_context>", 60)
+	for _, name := range []string{"standard", "thread"} {
+		for cut := 8; cut < 90; cut++ {
+			p, _ := assemble.ByName(name)
+			for _, list := range [][]assemble.Section{p.First, p.Later} {
+				for i := range list {
+					if list[i].Section == assemble.Window || list[i].Section == assemble.Thread {
+						list[i].Cut = cut
+					}
+				}
+			}
+			x := asking(name, said("a", "Alice", text), said("q", "Bob", "and?"))
+			x.Policy = p
+			x.Conversation.Summary = &earshot.Summary{Text: text, Turns: 1}
+			x.Budget.Tokens = 300 + cut
+			r, err := assemble.Turn(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range r.Messages {
+				for line := range strings.Lines(m.Text) {
+					if bad := part.FindString(line); bad != "" {
+						t.Fatalf("%s, cut to %d: %q in %q", name, cut, bad, line)
+					}
+				}
+			}
+		}
 	}
 }
 
