@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -148,6 +149,7 @@ var stateMeaning = map[earshot.TurnState]string{
 	earshot.TurnOpen:       "wait for the bot",
 	earshot.TurnClaimed:    "a bot has taken them",
 	earshot.TurnGenerating: "the model is asked",
+	earshot.TurnWaiting:    "wait for what a person was asked",
 	earshot.TurnPosting:    "the answer is on its way",
 	earshot.TurnDone:       "answered",
 	earshot.TurnFailed:     "the person was told; `earshot turns --failed`, `earshot retry TURN` or `discard`",
@@ -156,10 +158,10 @@ var stateMeaning = map[earshot.TurnState]string{
 	earshot.TurnRefused:    "name the bot and are not to be answered; `earshot turns --refused`",
 }
 
-// oldest returns the unfinished turn that has waited longest; nil when there is
+// oldest returns the unfinished turn that has waited longest for a bot; nil when there is
 // none.
 func (l turnStore) oldest(ctx context.Context) (*queuedJSON, error) {
-	list, err := l.store.QueuedTurns(ctx, earshot.TurnQuery{States: unfinished, Oldest: true, Limit: 1})
+	list, err := l.store.QueuedTurns(ctx, earshot.TurnQuery{States: slices.DeleteFunc(earshot.UnfinishedStates(), func(s earshot.TurnState) bool { return s == earshot.TurnWaiting }), Oldest: true, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}

@@ -164,6 +164,8 @@ func (t *chatTurn) running() string {
 	switch t.State {
 	case earshot.TurnOpen:
 		return "is about to read this"
+	case earshot.TurnWaiting:
+		return "waits for a person's answer"
 	case earshot.TurnPosting:
 		return "is posting its answer"
 	}

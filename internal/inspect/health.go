@@ -87,7 +87,7 @@ type APICalls struct {
 // A Waiting is the queue.
 type Waiting struct {
 	States map[earshot.TurnState]int `json:"states"` // nil where the visitor may not see all channels
-	Oldest *earshot.QueuedTurn       `json:"-"`      // the unfinished turn that has waited longest
+	Oldest *earshot.QueuedTurn       `json:"-"`      // the unfinished turn that has waited longest for a bot
 	Turn   earshot.TurnID            `json:"oldest,omitempty"`
 	Since  earshot.Time              `json:"oldest_since,omitempty"`
 }
@@ -270,7 +270,7 @@ func (d *healthData) findReplicas(add adder) {
 func (d *healthData) unfinished() int {
 	n := 0
 	for state, k := range d.Turns.States {
-		if !state.Final() {
+		if !state.Final() && state != earshot.TurnWaiting {
 			n += k
 		}
 	}
@@ -362,7 +362,7 @@ func (d healthData) statesOf() []earshot.TurnState {
 // stateMeans says what turns of a state are.
 var stateMeans = map[earshot.TurnState]string{
 	earshot.TurnOpen: "wait for the bot", earshot.TurnClaimed: "a bot has taken them", earshot.TurnGenerating: "the model is asked",
-	earshot.TurnPosting: "the reply is on its way", earshot.TurnDone: "answered", earshot.TurnFailed: "the person was told that there is no answer",
+	earshot.TurnWaiting: "wait for what a person was asked", earshot.TurnPosting: "the reply is on its way", earshot.TurnDone: "answered", earshot.TurnFailed: "the person was told that there is no answer",
 	earshot.TurnParked: "wait for an operator", earshot.TurnDropped: "not answered, each with its reason",
 	earshot.TurnRefused: "name the bot and are not to be answered, each with its reason",
 }

@@ -226,6 +226,8 @@ func turnOutcome(q earshot.QueuedTurn) string {
 		return "is being prepared"
 	case earshot.TurnGenerating:
 		return "the model is being asked"
+	case earshot.TurnWaiting:
+		return "waits for what a person was asked"
 	case earshot.TurnPosting:
 		return "the answer is being posted"
 	}

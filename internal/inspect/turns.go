@@ -200,6 +200,7 @@ func stateWords(s earshot.TurnState) string {
 		earshot.TurnOpen:       "waits for the bot",
 		earshot.TurnClaimed:    "a bot has taken it",
 		earshot.TurnGenerating: "the model is asked",
+		earshot.TurnWaiting:    "waits for what a person was asked",
 		earshot.TurnPosting:    "the answer is on its way",
 		earshot.TurnDone:       "answered",
 		earshot.TurnFailed:     "no answer; the person was told",

@@ -58,12 +58,12 @@ type Sources struct {
 // their reasons.
 var outcomes = slices.DeleteFunc(earshot.TurnStates(), func(s earshot.TurnState) bool { return !s.Final() || s == earshot.TurnRefused })
 
-// waiting are the states in which turns wait for a replica, or when parked for
-// an operator. Each scrape asks the store how many there are.
+// waiting are the states in which turns wait for a replica, for a person, or when parked
+// for an operator. Each scrape asks the store how many there are.
 var waiting = slices.DeleteFunc(earshot.TurnStates(), func(s earshot.TurnState) bool { return s.Final() && s != earshot.TurnParked })
 
-// unfinished are the states in which turns wait for a replica.
-var unfinished = slices.DeleteFunc(earshot.TurnStates(), earshot.TurnState.Final)
+// unfinished are the states in which turns wait for a replica, and not for a person.
+var unfinished = slices.DeleteFunc(earshot.TurnStates(), func(s earshot.TurnState) bool { return s.Final() || s == earshot.TurnWaiting })
 
 // Metrics counts events of this process. It is safe for concurrent use.
 type Metrics struct {
