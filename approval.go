@@ -87,8 +87,8 @@ type Approvals interface {
 	// has not begun or is final, or when the id is taken.
 	AskApproval(ctx context.Context, l Lease, a Approval) (Approval, error)
 	// AwaitApprovals moves a turn that is Generating or Posting to Waiting if one of its approvals is
-	// open, and reports whether it did. Tries and Ends become 0. It does not give back the
-	// lease.
+	// open and nobody has stopped it, and reports whether it did. Tries and Ends become 0. It
+	// does not give back the lease.
 	AwaitApprovals(ctx context.Context, l Lease, id TurnID) (bool, error)
 	// DecideApproval ends an approval, once: of several the first decides. The returned approval is
 	// as it is stored then. ErrConflict when it has been decided, when d agrees to other

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -52,6 +53,9 @@ func (x *modelExchange) askApprovals(ctx, hard context.Context, calls []llm.Call
 	}
 	if waits {
 		return outcome{kind: waiting}
+	}
+	if q, err := x.store.QueuedTurn(ctx, x.queued.ID); err != nil || q.Stopped != 0 {
+		return cmp.Or(err, error(giveUp("somebody has ended it", sayFailed))) // a turn that is stopped waits for nobody
 	}
 	return x.askApprovals(ctx, hard, calls) // they were decided meanwhile
 }
