@@ -1,13 +1,12 @@
 package bot_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"context"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
