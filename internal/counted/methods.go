@@ -426,3 +426,46 @@ func (st *Store) Erase(ctx context.Context, s earshot.Scope) error {
 func (st *Store) MoveChannel(ctx context.Context, from earshot.Scope, to earshot.ChannelID) error {
 	return st.step().MoveChannel(ctx, from, to)
 }
+
+func (st *Store) AskApproval(ctx context.Context, l earshot.Lease, a earshot.Approval) (earshot.Approval, error) {
+	return st.step().AskApproval(ctx, l, a)
+}
+
+func (st *Store) AwaitApprovals(ctx context.Context, l earshot.Lease, id earshot.TurnID) (bool, error) {
+	return st.step().AwaitApprovals(ctx, l, id)
+}
+
+func (st *Store) DecideApproval(ctx context.Context, id earshot.ApprovalID, d earshot.Decision) (earshot.Approval, error) {
+	return st.step().DecideApproval(ctx, id, d)
+}
+
+func (st *Store) NoteApproval(ctx context.Context, l earshot.Lease, id earshot.ApprovalID, result string) error {
+	return st.step().NoteApproval(ctx, l, id, result)
+}
+
+func (st *Store) Approval(ctx context.Context, id earshot.ApprovalID) (earshot.Approval, error) {
+	x, err := st.step().Approval(ctx, id)
+	return x, st.read(1, err)
+}
+
+func (st *Store) Approvals(ctx context.Context, q earshot.ApprovalQuery) ([]earshot.Approval, error) {
+	x, err := st.step().Approvals(ctx, q)
+	return x, st.read(len(x), err)
+}
+
+func (st *Store) StopTurn(ctx context.Context, id earshot.TurnID, by earshot.AuthorID) (earshot.QueuedTurn, error) {
+	return st.step().StopTurn(ctx, id, by)
+}
+
+func (st *Store) PutFeedback(ctx context.Context, f earshot.Feedback) error {
+	return st.step().PutFeedback(ctx, f)
+}
+
+func (st *Store) RemoveFeedback(ctx context.Context, id earshot.TurnID, by earshot.AuthorID) error {
+	return st.step().RemoveFeedback(ctx, id, by)
+}
+
+func (st *Store) Feedback(ctx context.Context, q earshot.FeedbackQuery) ([]earshot.Feedback, error) {
+	x, err := st.step().Feedback(ctx, q)
+	return x, st.read(len(x), err)
+}
