@@ -2,11 +2,13 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pause"
 )
 
 // A call of a tool with Approve runs only after a person has agreed to exactly its
@@ -14,7 +16,8 @@ import (
 // The turn waits for it in the store, without lease and slot: [earshot.Approvals].
 //
 //   - generate_approve.go asks, and ends the turn's way through this process
-//   - choose.go takes what somebody chose or said, whichever process hears it
+//   - choose.go takes what somebody chose, whichever process hears it; choose_word.go a yes
+//     or a no that somebody said
 //   - approve_text.go has the words
 
 // An Approve says who agrees to calls of tools with Approve, and how long they are asked.
@@ -26,7 +29,7 @@ type Approve struct {
 	// Expire is how long somebody may agree. Default: an hour.
 	Expire time.Duration
 	// Hold answers later questions of a conversation only once nobody is asked anything in
-	// it. Else they are answered meanwhile.
+	// it; Expire is then two hours at most. Else they are answered meanwhile.
 	Hold bool
 }
 
@@ -40,6 +43,9 @@ func (a Approve) withDefaults() Approve {
 	a.By, a.Expire = slices.Clone(a.By), defaulted(a.Expire, time.Hour)
 	if len(a.By) == 0 {
 		a.By = []string{ApproveAsker}
+	}
+	if a.Hold {
+		a.Expire = min(a.Expire, maxHold)
 	}
 	return a
 }
@@ -70,28 +76,65 @@ func approvalChoices() []Choice {
 	}
 }
 
-// maxHold is how long a conversation is held before it is looked at again. A decision ends
-// it sooner; it is shorter than what a lease may end in the future.
-const maxHold = 10 * time.Minute
+// How long a conversation is held before it is looked at again, which a decision ends: shorter
+// than what a lease may end in the future. And how long somebody is asked where it is held, so
+// that those looks are no reason to give its questions up.
+const (
+	lookHeld = 25 * time.Minute
+	maxHold  = 2 * time.Hour
+)
 
-// holds returns the outcome listening where a conversation waits for a person and its later
-// questions are to wait too.
-func (b *Bot) holds(ctx context.Context, lease earshot.Lease) error {
+// heldUntil returns when the questions of a conversation were free to be answered: they are
+// as old as that at most. The outcome is listening where they are still held.
+func (b *Bot) heldUntil(ctx context.Context, lease earshot.Lease) (free earshot.Time, err error) {
 	if !b.opts.Approve.Hold {
-		return nil
+		return 0, nil
 	}
-	list, err := b.store.Approvals(ctx, earshot.ApprovalQuery{Agent: b.agent, Scope: &lease.Conversation.Scope, States: []earshot.ApprovalState{earshot.ApprovalOpen}, Limit: maxApprovals})
+	list, err := b.store.Approvals(ctx, earshot.ApprovalQuery{Agent: b.agent, Scope: &lease.Conversation.Scope, Limit: maxApprovals})
 	if err != nil {
-		return fmt.Errorf("look up what was asked: %w", err)
+		return 0, fmt.Errorf("look up what was asked: %w", err)
 	}
 	for _, a := range list {
 		if a.Conversation != lease.Conversation {
 			continue
 		}
-		if q, err := b.store.QueuedTurn(ctx, a.Turn); err != nil || q.State != earshot.TurnWaiting {
+		free = max(free, a.Decided)
+		if a.State != earshot.ApprovalOpen {
 			continue
 		}
-		return outcome{kind: listening, wait: maxHold}
+		if q, err := b.store.QueuedTurn(ctx, a.Turn); err == nil && q.State == earshot.TurnWaiting {
+			return 0, outcome{kind: listening, wait: lookHeld}
+		}
 	}
-	return nil
+	return free, nil
+}
+
+// How often approvals are looked at whose time is over, and how often while the store fails,
+// of which [Bot.Run] tells.
+const (
+	expireEvery = 5 * time.Second
+	expireLater = 30 * time.Second
+)
+
+// expireApprovals ends approvals whose time is over, until ctx ends.
+func (b *Bot) expireApprovals(ctx context.Context) {
+	wait := expireEvery
+	for pause.For(ctx, wait) == nil {
+		if wait = expireEvery; b.expireDue(ctx) != nil {
+			wait = expireLater
+		}
+	}
+}
+
+// expireDue ends the approvals whose time is over now.
+func (b *Bot) expireDue(ctx context.Context) error {
+	due, err := b.store.Approvals(ctx, earshot.ApprovalQuery{Agent: b.agent, States: []earshot.ApprovalState{earshot.ApprovalOpen}, Due: b.now()})
+	for _, a := range due {
+		_, err := b.store.DecideApproval(ctx, a.ID, earshot.Decision{State: earshot.ApprovalExpired, Time: b.now()})
+		if err != nil && !errors.Is(err, earshot.ErrConflict) { // somebody was faster
+			return err
+		}
+		b.wakeUp()
+	}
+	return err
 }

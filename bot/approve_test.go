@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -195,6 +196,7 @@ func TestOnlyWhoMayAgreeDoes(t *testing.T) {
 		{"one of a group", []string{"S1", "R7"}, bob, []string{"R7"}, true},
 		{"one of another group", []string{"S1"}, bob, []string{"R7"}, false},
 		{"an outsider of a group", []string{"R7"}, outsider, []string{"R7"}, false},
+		{"whom the click alone calls an outsider", []string{"members"}, earshot.Author{ID: "U7", Standing: earshot.External}, nil, false},
 		{"whom the list of who is answered does not name", []string{"members"}, earshot.Author{ID: "U6"}, nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -209,7 +211,9 @@ func TestOnlyWhoMayAgreeDoes(t *testing.T) {
 					t.Fatal(err)
 				}
 				who := c.who
-				who.Standing = "" // a click does not say it
+				if who.ID == outsider.ID {
+					who.Standing = "" // the click does not say it, the profile does
+				}
 				told := w.choose(w.asked(b), "do", who, func(x *bot.Chosen) { x.Groups = c.as })
 				w.rest(time.Second)
 				if did := len(b.done()) == 1; did != c.may || (told == "") != c.may {
@@ -403,7 +407,7 @@ func TestLaterQuestionsAreHeld(t *testing.T) {
 		elsewhere := general
 		elsewhere.ID = "C2"
 		w.say(elsewhere, bob, "n1", "<@U0BOT> elsewhere?")
-		w.rest(5 * time.Minute)
+		w.rest(50 * time.Minute) // longer than a question is fresh
 		same(t, "turns", w.turns(), []string{"m1 waiting", "m2 open", "n1 done"})
 		w.choose(ask, "do", alice)
 		w.rest(time.Second)
@@ -445,10 +449,11 @@ func TestAWordAnswersWhatAPersonIsAsked(t *testing.T) {
 		says string
 	}{
 		{"<@U0BOT> yes", alice, 1, "agreed"},
-		{"Do it!", alice, 1, "agreed"},
+		{"<@U0BOT> Do it!", alice, 1, "agreed"},
+		{"yes", alice, 0, ""}, // to somebody else in the thread
 		{"<@U0BOT> no, it is up again", alice, 0, "said no: `it is up again`"},
-		{"yes", bob, 0, ""},
-		{"yes but only tomorrow", alice, 0, ""},
+		{"<@U0BOT> yes", bob, 0, ""},
+		{"<@U0BOT> yes but only tomorrow", alice, 0, ""},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			t.Parallel()
@@ -463,7 +468,7 @@ func TestAWordAnswersWhatAPersonIsAsked(t *testing.T) {
 				for range 2 { // the platform sends it again
 					w.say(general, c.who, "m2", c.text, under("m1"))
 				}
-				w.rest(time.Minute)
+				w.rest(time.Second)
 				same(t, "done", len(b.done()), c.done)
 				if all := w.board.all(); !strings.Contains(all[0], c.says) {
 					t.Errorf("posts %q", all)
@@ -488,6 +493,71 @@ func TestArgumentsAreShownAsTheyAreSent(t *testing.T) {
 		w.rest(time.Second)
 		same(t, "done", b.done(), []string{"create_issue " + args})
 	}, llmtest.Call("create_issue", args), llmtest.Say("Opened."))
+}
+
+// A reply by reference answers what it replies to, of several questions too.
+func TestAReplyAnswersWhatItRepliesTo(t *testing.T) {
+	t.Parallel()
+	withApprovals(t, nil, func(w *world, b *tracker, _ *llmtest.Model) {
+		w.say(general, alice, "m1", "<@U0BOT> open two")
+		w.rest(time.Second)
+		asks := w.board.asks()
+		if len(asks) != 2 {
+			t.Fatalf("%d questions", len(asks))
+		}
+		replyTo := func(id earshot.MessageID) func(*bot.Event) {
+			return func(e *bot.Event) { e.Message.ReplyTo = id }
+		}
+		w.say(general, alice, "m2", "yes", replyTo("m1"))
+		w.say(general, alice, "m3", "no, one is enough", replyTo(asks[0].id))
+		w.say(general, alice, "m4", "yes", replyTo(asks[1].id))
+		w.rest(time.Second)
+		same(t, "done", b.done(), []string{`create_issue {"text":"b"}`})
+	}, llmtest.Calls(llm.Call{Name: "create_issue", Args: `{"text":"a"}`}, llm.Call{Name: "create_issue", Args: `{"text":"b"}`}), llmtest.Say("Half."))
+}
+
+// What is asked, and how it was decided, fits into one message of the platform.
+func TestAQuestionFitsIntoAMessage(t *testing.T) {
+	t.Parallel()
+	args := `{"text":"` + strings.Repeat("long ", 1000) + `"}`
+	withApprovals(t, func(o *bot.Options, _ *tracker) { o.Platform.(panel).max = 2000 }, func(w *world, b *tracker, _ *llmtest.Model) {
+		ask := w.asked(b)
+		w.choose(ask, "dont", alice, func(c *bot.Chosen) { c.Words = strings.Repeat("no ", 2000) })
+		w.rest(time.Second)
+		for _, text := range append(w.board.all(), ask.Text) {
+			if n := utf8.RuneCountInString(text); n > 2000 {
+				t.Errorf("a message has %d characters: %q", n, text)
+			}
+		}
+		if all := w.board.all(); !strings.Contains(all[0], "said no: `no no") {
+			t.Errorf("posts %q", all)
+		}
+	}, llmtest.Call("create_issue", args), llmtest.Say("I did not."))
+}
+
+func TestACallWithoutArgumentsIsAskedForAsSuch(t *testing.T) {
+	t.Parallel()
+	withApprovals(t, nil, func(w *world, b *tracker, _ *llmtest.Model) {
+		ask := w.asked(b)
+		if !strings.Contains(ask.Text, "```\n{}\n```") {
+			t.Errorf("asked %q", ask.Text)
+		}
+		w.choose(ask, "do", alice)
+		w.rest(time.Second)
+		same(t, "done", b.done(), []string{"create_issue {}"})
+	}, llmtest.Call("create_issue", ""), llmtest.Say("Opened."))
+}
+
+// A process that ends while the call runs leaves a message that says what is known.
+func TestAfterAKillTheMessageSaysThatNobodyKnows(t *testing.T) {
+	t.Parallel()
+	withApprovals(t, func(o *bot.Options, _ *tracker) { diesOnce(o, "after_run") }, func(w *world, b *tracker, _ *llmtest.Model) {
+		w.choose(w.asked(b), "do", alice)
+		w.rest(time.Minute)
+		if all := w.board.all(); len(b.done()) != 1 || !strings.HasSuffix(all[0], "agreed; nobody knows whether it was done.") {
+			t.Errorf("posts %q, done %q", all, b.done())
+		}
+	}, llmtest.Call("create_issue", `{"text":"staging"}`), llmtest.Say("Perhaps."))
 }
 
 func TestAnOperatorAgrees(t *testing.T) {

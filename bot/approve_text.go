@@ -11,67 +11,76 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 )
 
 // maxArgsShown is how much of a call's arguments a question shows, in characters. All of
 // them are what is agreed to.
 const maxArgsShown = 2000
 
+// maxWhyShown is how much of what somebody said to it a message shows, in characters.
+const maxWhyShown = 300
+
 // askText is what is asked for an open approval. able: the platform has buttons.
 func (b *Bot) askText(a earshot.Approval, able bool) string {
-	by, limit := b.opts.Approve.By, briefly(b.opts.Approve.Expire)
-	var s strings.Builder
+	by, head, tail := b.opts.Approve.By, "May", "Those who are named for it can agree"
 	if slices.Contains(by, ApproveAsker) {
-		fmt.Fprintf(&s, "<@%s>, may", a.Asker)
-	} else {
-		s.WriteString("May")
+		head = fmt.Sprintf("<@%s>, may", a.Asker)
 	}
-	fmt.Fprintf(&s, " I call `%s` with this?\n%s\n", a.Tool, shownArgs(a))
 	switch {
 	case slices.Contains(by, ApproveMembers):
-		s.WriteString("Everybody here can agree")
+		tail = "Everybody here can agree"
 	case slices.Equal(by, []string{ApproveAsker}):
-		s.WriteString("You can agree")
-	default:
-		s.WriteString("Those who are named for it can agree")
+		tail = "You can agree"
 	}
-	fmt.Fprintf(&s, " within %s", limit)
+	tail += " within " + lasts(a)
 	if !able {
-		s.WriteString(": answer yes or no here, and call me by my name")
+		tail += ": answer yes or no here, and call me by my name"
 	}
-	s.WriteString(".")
-	return s.String()
+	return b.aroundArgs(fmt.Sprintf("%s I call `%s` with this?", head, a.Tool), a, tail+".")
 }
 
 // decidedText is what stands in place of the question once it is decided.
 func (b *Bot) decidedText(a earshot.Approval) string {
-	who, why := fmt.Sprintf("<@%s>", a.By), ""
+	who := fmt.Sprintf("<@%s>", a.By)
 	if a.Operator {
 		who = "Somebody who runs me"
 	}
-	if a.Why != "" {
-		why = ": " + quoted(a.Why)
-	}
-	var s string
+	tail := "Nobody is asked for this any more; it was not done"
 	switch a.State {
 	case earshot.ApprovalAgreed:
-		s = who + " agreed"
+		tail = who + " agreed"
 		if a.Result != "" {
-			s += "; " + a.Result
+			tail += "; " + a.Result
 		}
 	case earshot.ApprovalRefused:
-		s = who + " said no" + why
+		tail = who + " said no"
+		if why, _ := assemble.CutGraphemes(a.Why, maxWhyShown); why != "" {
+			tail += ": " + quoted(why)
+		}
 	case earshot.ApprovalExpired:
-		s = fmt.Sprintf("Nobody agreed within %s; it was not done", briefly(time.Duration(a.Expires-a.Asked)*time.Microsecond))
-	default:
-		s = "Nobody is asked for this any more; it was not done"
+		tail = "Nobody agreed within " + lasts(a) + "; it was not done"
 	}
-	return fmt.Sprintf("A call of `%s`:\n%s\n%s.", a.Tool, shownArgs(a), s)
+	return b.aroundArgs(fmt.Sprintf("A call of `%s`:", a.Tool), a, tail+".")
 }
 
-// shownArgs shows the arguments of a call as JSON in a block of code. Nothing in them ends
-// the block, has an effect on a terminal or changes the order of what is read.
-func shownArgs(a earshot.Approval) string {
+// lasts is how long somebody can agree, in words.
+func lasts(a earshot.Approval) string {
+	return briefly(time.Duration(a.Expires-a.Asked) * time.Microsecond)
+}
+
+// aroundArgs is a text with the arguments of a call in its middle, cut so that the platform
+// takes it in one message.
+func (b *Bot) aroundArgs(head string, a earshot.Approval, tail string) string {
+	const around = 120 // the marks of the block, and the sentence that says what is left out
+	room := b.maxText() - utf8.RuneCountInString(head+tail) - around
+	return head + "\n" + shownArgs(a, max(0, min(room, maxArgsShown))) + "\n" + tail
+}
+
+// shownArgs shows the arguments of a call as JSON in a block of code, with at most most
+// characters. Nothing in them ends the block, has an effect on a terminal or changes the order
+// of what is read.
+func shownArgs(a earshot.Approval, most int) string {
 	if a.Args == nil {
 		return "(What it was given is erased.)"
 	}
@@ -80,16 +89,11 @@ func shownArgs(a earshot.Approval) string {
 		indented.Reset()
 		indented.Write(a.Args)
 	}
-	text, left := visible(indented.String()), 0
-	if n := utf8.RuneCountInString(text); n > maxArgsShown {
-		runes := []rune(text)
-		text, left = string(runes[:maxArgsShown]), n-maxArgsShown
+	runes, left := []rune(visible(indented.String())), ""
+	if n := len(runes) - most; n > 0 {
+		runes, left = runes[:most], fmt.Sprintf("\n(%d more characters belong to it. `earshot approvals` shows all.)", n)
 	}
-	text = "```\n" + text + "\n```"
-	if left > 0 {
-		text += fmt.Sprintf("\n(%d more characters belong to it. `earshot approvals` shows all.)", left)
-	}
-	return text
+	return "```\n" + string(runes) + "\n```" + left
 }
 
 // visible writes characters that cannot be seen, and the mark that ends a block of code, as

@@ -1,14 +1,12 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/gather"
 )
 
 // What a person is told alone who chose something.
@@ -97,10 +95,7 @@ func (b *Bot) mayDecide(ctx context.Context, a earshot.Approval, c Chosen) (bool
 		return false, fmt.Errorf("look up who chose: %w", err)
 	}
 	for _, known := range list {
-		who.Standing = known.Standing
-		if who.Kind == "" {
-			who.Kind = known.Kind
-		}
+		who.Standing, who.Kind = cmp.Or(who.Standing, known.Standing), cmp.Or(who.Kind, known.Kind)
 	}
 	if who.Kind == earshot.Bot || who.Kind == earshot.System {
 		return false, nil
@@ -113,105 +108,3 @@ func (b *Bot) mayDecide(ctx context.Context, a earshot.Approval, c Chosen) (bool
 	}
 	return b.opts.Trust.Lane(who) == earshot.LaneFull, nil
 }
-
-// Words that mean yes and no where a person is asked.
-var (
-	yesWords = []string{"yes", "y", "yes please", "ok", "okay", "do it", "go", "go ahead", "ja", "oui", "sí", "si", "sim", "👍", "✅"}
-	noWords  = []string{"no", "n", "no thanks", "don't", "dont", "do not", "nein", "non", "não", "👎", "❌"}
-)
-
-// choiceOf returns the choice that a text is, and the words after it; "" for any other text.
-func choiceOf(text string) (choice, words string) {
-	text = strings.Trim(strings.TrimSpace(text), ".!")
-	first, rest, more := strings.Cut(text, ",")
-	for _, w := range yesWords {
-		if strings.EqualFold(text, w) {
-			return chooseDo, ""
-		}
-	}
-	for _, w := range noWords {
-		if strings.EqualFold(text, w) {
-			return chooseDont, ""
-		}
-		if more && strings.EqualFold(strings.TrimSpace(first), w) {
-			return chooseDont, strings.TrimSpace(rest)
-		}
-	}
-	return "", ""
-}
-
-// chooseByWord decides an approval by a message that says yes or no, where one is open in
-// its conversation and its author may. Such a message asks for nothing else. It may be a
-// repeat of one that decided before.
-func (b *Bot) chooseByWord(ctx context.Context, e Event) (taken bool, err error) {
-	m := e.Message
-	if e.By.Emoji != "" || e.Known || m.Deleted || m.Edited != 0 || b.identity.Is(m.Author.ID) || m.Author.Kind == earshot.Bot {
-		return false, nil
-	}
-	choice, words := choiceOf(b.identity.WithoutMentions(m.Text))
-	if choice == "" {
-		return false, nil
-	}
-	id, err := gather.ConversationOf(ctx, b.store, e.Channel, m, b.identity)
-	if err != nil {
-		return false, fmt.Errorf("look up what was asked: %w", err)
-	}
-	scope := e.Channel.Scope()
-	since := m.Time - earshot.Time(b.opts.Approve.Expire/time.Microsecond)
-	list, err := b.store.Approvals(ctx, earshot.ApprovalQuery{Agent: b.agent, Scope: &scope, Limit: maxApprovals, States: []earshot.ApprovalState{
-		earshot.ApprovalOpen, earshot.ApprovalAgreed, earshot.ApprovalRefused}})
-	if err != nil {
-		return false, fmt.Errorf("look up what was asked: %w", err)
-	}
-	var open []earshot.Approval
-	for _, a := range list {
-		if a.Conversation != id || a.Asked < since || a.Asked > m.Time {
-			continue
-		}
-		if a.State != earshot.ApprovalOpen && a.By == m.Author.ID && a.Decided == m.Time {
-			return true, nil // this message decided it
-		}
-		if a.State == earshot.ApprovalOpen {
-			open = append(open, a)
-		}
-	}
-	if len(open) != 1 {
-		return false, nil
-	}
-	c := Chosen{Scope: scope, Key: string(open[0].ID), Choice: choice, By: m.Author, Words: words}
-	if may, err := b.mayDecide(ctx, open[0], c); err != nil || !may {
-		return false, err
-	}
-	d := earshot.Decision{State: earshot.ApprovalAgreed, SHA256: open[0].SHA256, By: m.Author.ID, Why: words, Time: m.Time}
-	if choice == chooseDont {
-		d.State = earshot.ApprovalRefused
-	}
-	_, err = b.decide(ctx, open[0].ID, d)
-	return err == nil, err
-}
-
-// expireApprovals ends approvals whose time is over, until ctx ends.
-func (b *Bot) expireApprovals(ctx context.Context) {
-	tick := time.NewTicker(max(b.limits.Poll, expireEvery))
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-		due, err := b.store.Approvals(ctx, earshot.ApprovalQuery{Agent: b.agent, States: []earshot.ApprovalState{earshot.ApprovalOpen}, Due: b.now()})
-		for _, a := range due {
-			if _, err = b.store.DecideApproval(ctx, a.ID, earshot.Decision{State: earshot.ApprovalExpired, Time: b.now()}); err != nil && !errors.Is(err, earshot.ErrConflict) {
-				break
-			}
-			b.wakeUp()
-		}
-		if err != nil && !errors.Is(err, earshot.ErrConflict) && ctx.Err() == nil {
-			b.log.Warn("end what nobody agreed to in time", "err", err)
-		}
-	}
-}
-
-// expireEvery is how often approvals are looked at whose time is over.
-const expireEvery = 5 * time.Second

@@ -21,7 +21,8 @@ func (b *Bot) claim(ctx context.Context) (earshot.Lease, []earshot.QueuedTurn, e
 // error.
 func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.QueuedTurn, slot *slots.Slot) (*turn, error) {
 	b.fault(faultAfterClaim)
-	if err := b.holds(ctx, lease); err != nil {
+	free, err := b.heldUntil(ctx, lease)
+	if err != nil {
 		return nil, err
 	}
 	channel, err := b.channel(ctx, lease.Conversation.Scope)
@@ -29,7 +30,7 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.
 		return nil, err
 	}
 	newTurn := func(q pendingQuestion) *turn { return b.newTurn(lease, channel, q, slot) }
-	waiting, err := b.questions(ctx, lease, queued, newTurn)
+	waiting, err := b.questions(ctx, lease, queued, free, newTurn)
 	if err != nil || len(waiting) == 0 {
 		return nil, err
 	}

@@ -18,8 +18,9 @@ const whyDeleted = "anchor deleted"
 type pendingQuestion struct {
 	earshot.QueuedTurn
 	anchor  earshot.Message
-	alone   bool // no other question is answered with it
-	ambient bool // it calls nobody
+	free    earshot.Time // since when it could be answered; 0: since it was said
+	alone   bool         // no other question is answered with it
+	ambient bool         // it calls nobody
 }
 
 // by returns who asks by an emoji; "" where the anchor itself asks.
@@ -37,8 +38,9 @@ func (q pendingQuestion) said() earshot.Time {
 }
 
 // questions returns a conversation's turns that are still to be answered, and
-// drops the others. Who asked too long ago is told when their turn is the first.
-func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earshot.QueuedTurn, newTurn func(pendingQuestion) *turn) ([]pendingQuestion, error) {
+// drops the others. Who asked too long ago is told when their turn is the first; until free
+// their questions were held.
+func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earshot.QueuedTurn, free earshot.Time, newTurn func(pendingQuestion) *turn) ([]pendingQuestion, error) {
 	var ids []earshot.MessageID
 	for _, q := range queued {
 		ids = append(ids, q.Anchor)
@@ -60,7 +62,7 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 		// A turn that has begun, or that an operator has opened again, is completed
 		// however old its question is.
 		begun := turn.Hash != "" || slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Key[0] != kindAway })
-		q := pendingQuestion{QueuedTurn: turn, anchor: byID[turn.Anchor]}
+		q := pendingQuestion{QueuedTurn: turn, anchor: byID[turn.Anchor], free: free}
 		q.ambient = turn.Ambient() && !b.identity.CalledIn(&q.anchor)
 		q.alone = begun || q.by() != "" || q.anchor.Isolated() ||
 			b.opts.Trust.Lane(q.anchor.Author) != earshot.LaneFull // only who asks is in no lane
@@ -89,7 +91,7 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 
 // whyDrop returns why a question is not answered, or "", and whether that is its age.
 func (b *Bot) whyDrop(q pendingQuestion, begun bool, posts []earshot.Post) (why string, stale bool) {
-	age := b.ago(q.said())
+	age := b.ago(max(q.said(), q.free))
 	switch {
 	case q.anchor.ID == "":
 		return "anchor unknown", false

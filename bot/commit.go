@@ -32,7 +32,7 @@ func (t *turn) commit(ctx context.Context, p prompt, a answer, replies []earshot
 		return err
 	}
 	shown := withoutUnread(next.Shown, p.input.Messages, records)
-	asked, err := t.askedIn(ctx)
+	asked, err := t.askMessages(ctx)
 	if err != nil {
 		return err
 	}

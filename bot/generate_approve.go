@@ -3,10 +3,7 @@ package bot
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -28,11 +25,10 @@ func (x *modelExchange) askApprovals(ctx, hard context.Context, calls []llm.Call
 	open := false
 	for i, c := range calls {
 		t, args, ok := x.prompt.offer.ownTool(c)
-		if !ok || !t.Approve || i >= maxCalls || x.hasResult(c) || x.opts.DryRun || x.hasBegun(c) {
+		if !ok || !t.Approve || i >= maxCalls || x.hasResult(c) || x.opts.DryRun || x.ambient {
 			continue
 		}
-		args = strings.TrimSpace(args)
-		if what, _ := wrongArgs(args); what != "" || x.ambient {
+		if what, _ := wrongArgs(args); what != "" {
 			continue // it will not run
 		}
 		a, err := x.askApproval(ctx, hard, c, t, args)
@@ -60,12 +56,11 @@ func (x *modelExchange) askApprovals(ctx, hard context.Context, calls []llm.Call
 	return x.askApprovals(ctx, hard, calls) // they were decided meanwhile
 }
 
-// askApproval asks for one call, unless that was done before.
+// askApproval asks for one call, unless that was done before, as of one that was begun.
 func (x *modelExchange) askApproval(ctx, hard context.Context, c llm.Call, t toolbox.Tool, args string) (earshot.Approval, error) {
-	sum := sha256.Sum256([]byte(args))
 	a, err := x.store.AskApproval(ctx, x.lease, earshot.Approval{
 		ID: earshot.ApprovalID(string(kindApproval) + x.opts.NewKey()), Turn: x.queued.ID, Asker: x.place.Asker().ID,
-		Call: c.ID, Tool: t.Name, Args: []byte(args), SHA256: hex.EncodeToString(sum[:]),
+		Call: c.ID, Tool: t.Name, Args: []byte(args),
 		Asked: x.now(), Expires: x.now() + earshot.Time(x.opts.Approve.Expire/time.Microsecond),
 	})
 	if err != nil {
@@ -82,16 +77,6 @@ func (x *modelExchange) askApproval(ctx, hard context.Context, c llm.Call, t too
 	x.outbox.startWaiting(a.Asked)
 	_, able := x.platform.(Chooser)
 	return a, x.outbox.ask(hard, a, x.askText(a, able), approvalChoices())
-}
-
-// hasBegun reports whether the journal says that a call was about to run.
-func (x *modelExchange) hasBegun(c llm.Call) bool {
-	for _, b := range x.begun {
-		if b.Call == c.ID {
-			return true
-		}
-	}
-	return false
 }
 
 // mayRun reports whether a call was agreed to with exactly these arguments, or needs nobody
@@ -120,8 +105,7 @@ func (c *ownCall) mayRun() bool {
 	return false
 }
 
-// noteResult notes with its approval what came of a call, and shows it in the message that
-// asked.
+// noteResult notes with its approval what came of a call.
 func (x *modelExchange) noteResult(ctx context.Context, c ownCall) error {
 	a, asked := x.approvals[c.of.ID]
 	if !asked || a.State != earshot.ApprovalAgreed || a.Result != "" {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -53,7 +52,7 @@ func (x *modelExchange) runOwnCalls(ctx, hard context.Context, calls []llm.Call)
 				return err
 			}
 		}
-		group = append(group, ownCall{x: x, tool: t, of: c, args: strings.TrimSpace(args)})
+		group = append(group, ownCall{x: x, tool: t, of: c, args: args})
 	}
 	return run()
 }
@@ -150,7 +149,7 @@ func wrongArgs(args string) (what, remedy string) {
 	switch {
 	case len(args) > maxOwnArgs:
 		return "the arguments are too long", fmt.Sprintf("use at most %d bytes", maxOwnArgs)
-	case args != "" && (!json.Valid([]byte(args)) || args[0] != '{'):
+	case !json.Valid([]byte(args)) || args[0] != '{':
 		return "the arguments are no JSON object", "write them as the tool's schema says"
 	}
 	return "", ""

@@ -55,8 +55,8 @@ func (t *turn) showDecided(ctx context.Context) error {
 	return nil
 }
 
-// askedIn returns the messages that have asked people something.
-func (t *turn) askedIn(ctx context.Context) ([]earshot.Message, error) {
+// askMessages returns the messages that have asked people something.
+func (t *turn) askMessages(ctx context.Context) ([]earshot.Message, error) {
 	if !t.hasAsked {
 		return nil, nil
 	}

@@ -17,7 +17,9 @@ import (
 func (b *Bot) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	defer running.Wait()
-	running.Go(func() { b.expireApprovals(ctx) })
+	expires, stopExpiring := context.WithCancel(ctx)
+	defer stopExpiring()
+	running.Go(func() { b.expireApprovals(expires) })
 	pool := slots.New(b.limits.Parallel)
 	var outage storeOutage
 	for pool.Enter(ctx) {

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -51,11 +52,12 @@ func findersFor(list []toolbox.Tool) []llm.Tool {
 	}
 }
 
-// ownTool returns the tool of one's own that the model calls, and its arguments.
+// ownTool returns the tool of one's own that the model calls, and its arguments, without
+// white space around them.
 func (o offer) ownTool(c llm.Call) (t toolbox.Tool, args string, ok bool) {
 	if !o.hidden {
 		t, ok = o.find(c.Name)
-		return t, c.Args, ok
+		return t, argsOr(c.Args), ok
 	}
 	var use struct {
 		Name      string
@@ -65,8 +67,11 @@ func (o offer) ownTool(c llm.Call) (t toolbox.Tool, args string, ok bool) {
 		return t, "", false
 	}
 	t, ok = o.find(use.Name)
-	return t, string(use.Arguments), ok
+	return t, argsOr(string(use.Arguments)), ok
 }
+
+// argsOr returns the arguments of a call, an empty object where the model wrote none.
+func argsOr(args string) string { return cmp.Or(strings.TrimSpace(args), "{}") }
 
 // finderAnswer answers a call of findTools, or one of useTool that names no tool.
 func (o offer) finderAnswer(c llm.Call) (answer map[string]any, failed, ok bool) {

@@ -103,6 +103,9 @@ func (c Config) checkChoices(bad problemReport) {
 	mentions := []string{MentionAsker, MentionThread, MentionChannel}
 	oneOf("answer.may_mention", c.Answer.MayMention, mentions...)
 	oneOf("answer.while_waiting", c.Answer.WhileWaiting, WaitingAnswer, WaitingHold)
+	if c.Answer.WhileWaiting == WaitingHold && c.Approve.ExpireMinutes > 120 {
+		bad("approve.expire_minutes", "is %d, more than the 120 for which answer.while_waiting may hold questions; set it lower, or answer.while_waiting to %s", c.Approve.ExpireMinutes, WaitingAnswer)
+	}
 	if slices.ContainsFunc(c.Approve.By, func(who string) bool { return strings.TrimSpace(who) == "" }) {
 		bad("approve.by", "has an empty entry; write asker, members, or ids")
 	}
