@@ -483,9 +483,9 @@ var approvalCases = []testCase{
 		s.equal("asked again", []any{got.ID, got.State}, []any{again.ID, askOpen})
 	}},
 	{"a prompt that keeps the journal keeps what was asked", func(s *suite) {
-		l, id, a := s.waiting(1, "m1")
+		_, id, a := s.waiting(1, "m1")
 		s.agrees(a)
-		l, _ = s.claim("me", timeAt(60))
+		l, _ := s.claim("me", timeAt(60))
 		p := prompt(2)
 		p.Keeps = true
 		s.begin(l, id, p)

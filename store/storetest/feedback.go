@@ -50,6 +50,11 @@ var feedbackCases = []testCase{
 		s.check(s.RemoveFeedback(s.Context(), id+99, "U2"))
 		s.equal("removed", s.opinions(earshot.FeedbackQuery{}), []string{"m1 U3 false "})
 	}},
+	{"feedback of which no time is told is stored", func(s *suite) {
+		id := s.answered(1, "m1")
+		s.check(s.PutFeedback(s.Context(), earshot.Feedback{Turn: id, Author: "U2", Good: true}))
+		s.equal("stored", s.opinions(earshot.FeedbackQuery{}), []string{"m1 U2 true "})
+	}},
 	{"feedback of no turn, by nobody or at length is refused", func(s *suite) {
 		id := s.answered(1, "m1")
 		for _, c := range []struct {

@@ -59,7 +59,10 @@ func (b Bars) Refuses(m Message, known bool) bool {
 func (b Bars) Ignores(x earshot.ReactionEvent) bool { return x.At <= b.until(x.Author) }
 
 // IgnoresFeedback reports whether feedback is not stored.
-func (b Bars) IgnoresFeedback(f earshot.Feedback) bool { return f.Time <= b.of[f.Author] }
+func (b Bars) IgnoresFeedback(f earshot.Feedback) bool {
+	until, barred := b.of[f.Author]
+	return barred && f.Time <= until
+}
 
 // Admit returns m as it may be recorded: a tombstone, or without the words and the
 // labels of people who are erased.
