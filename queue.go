@@ -52,6 +52,12 @@ func UnfinishedStates() []TurnState {
 	return slices.DeleteFunc(TurnStates(), TurnState.Final)
 }
 
+// ActiveStates returns the states of a turn that a bot goes on with by itself: the
+// unfinished ones but Waiting.
+func ActiveStates() []TurnState {
+	return slices.DeleteFunc(UnfinishedStates(), func(s TurnState) bool { return s == TurnWaiting })
+}
+
 // AskedStates returns the states of a turn that was asked for and not refused.
 func AskedStates() []TurnState {
 	return slices.DeleteFunc(TurnStates(), func(s TurnState) bool { return s == TurnRefused })

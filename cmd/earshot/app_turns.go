@@ -85,6 +85,19 @@ func (l turnStore) row(ctx context.Context, t earshot.QueuedTurn) (queuedJSON, e
 	return r, nil
 }
 
+// scope returns the channel that an argument names; nil for "".
+func (l turnStore) scope(ctx context.Context, channel string) (*earshot.Scope, error) {
+	if channel == "" {
+		return nil, nil
+	}
+	c, err := l.channels.find(ctx, channel, nil)
+	if err != nil {
+		return nil, err
+	}
+	s := c.Scope()
+	return &s, nil
+}
+
 // turn returns one turn, or an error that says how to find it.
 func (l turnStore) turn(ctx context.Context, id int64) (earshot.QueuedTurn, error) {
 	t, err := l.store.QueuedTurn(ctx, earshot.TurnID(id))

@@ -66,13 +66,8 @@ func (c *approvalsListCmd) Run(ctx context.Context, a *app) error {
 	if c.Open {
 		q.States = []earshot.ApprovalState{earshot.ApprovalOpen}
 	}
-	if c.Channel != "" {
-		ch, err := l.channels.find(ctx, c.Channel, nil)
-		if err != nil {
-			return err
-		}
-		s := ch.Scope()
-		q.Scope = &s
+	if q.Scope, err = l.scope(ctx, c.Channel); err != nil {
+		return err
 	}
 	list, err := l.store.Approvals(ctx, q)
 	if err != nil {

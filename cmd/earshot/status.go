@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -161,7 +160,7 @@ var stateMeaning = map[earshot.TurnState]string{
 // oldest returns the unfinished turn that has waited longest for a bot; nil when there is
 // none.
 func (l turnStore) oldest(ctx context.Context) (*queuedJSON, error) {
-	list, err := l.store.QueuedTurns(ctx, earshot.TurnQuery{States: slices.DeleteFunc(earshot.UnfinishedStates(), func(s earshot.TurnState) bool { return s == earshot.TurnWaiting }), Oldest: true, Limit: 1})
+	list, err := l.store.QueuedTurns(ctx, earshot.TurnQuery{States: earshot.ActiveStates(), Oldest: true, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}

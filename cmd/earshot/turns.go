@@ -54,13 +54,8 @@ func (c *turnsCmd) Run(ctx context.Context, a *app) error {
 	}
 	defer l.Close()
 	q := earshot.TurnQuery{States: c.states(), Before: earshot.TurnID(c.Before), Limit: c.Limit}
-	if c.Channel != "" {
-		ch, err := l.channels.find(ctx, c.Channel, nil)
-		if err != nil {
-			return err
-		}
-		s := ch.Scope()
-		q.Scope = &s
+	if q.Scope, err = l.scope(ctx, c.Channel); err != nil {
+		return err
 	}
 	list, err := l.store.QueuedTurns(ctx, q)
 	if err != nil {

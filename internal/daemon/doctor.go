@@ -101,7 +101,7 @@ func (c *checker) daemons(ctx context.Context, st earshot.Notes, now time.Time) 
 
 // turns says what waits, and what ended badly.
 func (c *checker) turns(ctx context.Context, st earshot.Store, now time.Time) error {
-	unfinished := slices.DeleteFunc(earshot.TurnStates(), func(s earshot.TurnState) bool { return s.Final() || s == earshot.TurnWaiting }) // who is asked for a yes may take their time
+	unfinished := earshot.ActiveStates() // who is asked for a yes may take their time
 	oldest, err := st.QueuedTurns(ctx, earshot.TurnQuery{States: unfinished, Oldest: true, Limit: 1})
 	if err != nil {
 		return err

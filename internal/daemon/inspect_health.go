@@ -92,7 +92,7 @@ func (s sharedParts) healthOfStore(ctx context.Context, h *inspect.Health) error
 
 // oldest returns the unfinished turn that has waited longest for a bot; nil when there is none.
 func (s sharedParts) oldest(ctx context.Context) (*earshot.QueuedTurn, error) {
-	unfinished := slices.DeleteFunc(earshot.TurnStates(), func(s earshot.TurnState) bool { return s.Final() || s == earshot.TurnWaiting })
+	unfinished := earshot.ActiveStates()
 	list, err := s.store.QueuedTurns(ctx, earshot.TurnQuery{States: unfinished, Oldest: true, Limit: 1})
 	if err != nil || len(list) == 0 {
 		return nil, err

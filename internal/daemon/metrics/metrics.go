@@ -63,7 +63,7 @@ var outcomes = slices.DeleteFunc(earshot.TurnStates(), func(s earshot.TurnState)
 var waiting = slices.DeleteFunc(earshot.TurnStates(), func(s earshot.TurnState) bool { return s.Final() && s != earshot.TurnParked })
 
 // unfinished are the states in which turns wait for a replica, and not for a person.
-var unfinished = slices.DeleteFunc(earshot.TurnStates(), func(s earshot.TurnState) bool { return s.Final() || s == earshot.TurnWaiting })
+var unfinished = earshot.ActiveStates()
 
 // Metrics counts events of this process. It is safe for concurrent use.
 type Metrics struct {
