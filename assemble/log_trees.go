@@ -95,9 +95,8 @@ func (p *treePlan) addRoot(a *planAddition, m *msg, known bool) {
 	a.orphan, a.aboveCost = a.tree.orphan, a.tree.aboveCost
 	switch root := p.t.find(a.top); {
 	case m.ID == a.top:
-		a.cost += p.countCost(a.tree, m)
-		if p.t.parent(m) != "" {
-			a.cost += p.aboveCost(m)
+		if p.entries[m] == nil {
+			a.cost += p.rootCost(a.tree, m)
 		}
 		if answer := p.answerTo(m); answer != nil {
 			a.extras = append(a.extras, answer)
@@ -108,7 +107,7 @@ func (p *treePlan) addRoot(a *planAddition, m *msg, known bool) {
 		a.cost += a.aboveCost - a.tree.aboveCost
 	case p.canShow(root):
 		a.extras = append(a.extras, root)
-		a.cost += p.countCost(a.tree, root)
+		a.cost += p.rootCost(a.tree, root)
 		if answer := p.answerTo(root); answer != nil && answer != m {
 			a.extras = append(a.extras, answer)
 		}
@@ -116,6 +115,16 @@ func (p *treePlan) addRoot(a *planAddition, m *msg, known bool) {
 		a.orphan, a.aboveCost = true, p.aboveCost(m)
 		a.cost += a.aboveCost
 	}
+}
+
+// rootCost is what stands around the root of a tree: the line that counts its replies,
+// and the one that says what it replies to itself.
+func (p *treePlan) rootCost(tree *plannedTree, root *msg) int {
+	n := p.countCost(tree, root)
+	if p.t.parent(root) != "" {
+		n += p.aboveCost(root)
+	}
+	return n
 }
 
 // aboveCost is what the line costs at most that says what m replies to.

@@ -337,6 +337,22 @@ func TestASectionWithTokensAndNoShareCostsNoMore(t *testing.T) {
 
 // Search is sure where a hit has enough of the question's words, and what is at
 // hand is not clearly better.
+// A root that is shown for its reply's sake may reply to something itself: the line that
+// says so is within the budget.
+func TestARootThatRepliesElsewhereIsWithinTheBudget(t *testing.T) {
+	t.Parallel()
+	for budget := range 200 {
+		in := where(asking("standard", said("a", "Alexandra Katharina Papadimitriou-Brandenburg of Operations", words), said("b", "Bob", "hm", to("a")), said("c", "Carol", "so", in("b")), said("q", "Bob", "well?")), tokensOf(budget))
+		r, err := assemble.Turn(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Tokens.Sections[assemble.Window]; got > budget {
+			t.Errorf("the window has %d tokens, the budget is %d:\n%s", got, budget, r.Messages[0].Text)
+		}
+	}
+}
+
 func TestRecallIsShortWhereSearchIsNotSure(t *testing.T) {
 	t.Parallel()
 	var list []earshot.Message
