@@ -107,7 +107,7 @@ type Approvals interface {
 	Approvals(ctx context.Context, q ApprovalQuery) ([]Approval, error)
 }
 
-// A Stopper keeps who wants a turn ended. Package bot does not end a running turn by it yet.
+// A Stopper keeps who wants a turn ended.
 type Stopper interface {
 	// StopTurn notes that somebody wants a turn ended that is not final, and returns it as
 	// it is stored then; by is "" for an operator. Who answers it sees it by Stopped, and

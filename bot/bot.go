@@ -35,6 +35,8 @@ type Bot struct {
 	index  *tools.Index     // for the tools, over the same search
 	wake   chan struct{}    // holds a token when there may be work
 
+	running runningTurns
+
 	mu       sync.Mutex // guards channels
 	channels map[earshot.Scope]earshot.Channel
 }

@@ -24,6 +24,9 @@ const (
 //
 // An error means that nothing is known to be stored; the person may choose again.
 func (b *Bot) Choose(ctx context.Context, c Chosen) (private string, err error) {
+	if c.Choice == chooseStop {
+		return b.stopByButton(ctx, c)
+	}
 	a, err := b.store.Approval(ctx, earshot.ApprovalID(c.Key))
 	switch {
 	case errors.Is(err, earshot.ErrNotFound):

@@ -26,17 +26,29 @@ func (b *Bot) keepLease(ctx context.Context, lease earshot.Lease) (kept context.
 }
 
 // watch checks as often whether the turn is still to be answered. The context
-// ends with the outcome endedElsewhere or withdrawn when it is not.
+// ends with the outcome endedElsewhere, stopped or withdrawn when it is not; where this
+// process hears that it is stopped, at once.
 func (t *turn) watch(ctx context.Context) (watched context.Context, stop func()) {
-	return t.repeat(ctx, func(ctx context.Context) error {
-		if q, err := t.store.QueuedTurn(ctx, t.queued.ID); err == nil && q.State.Final() {
+	ctx, end := context.WithCancelCause(ctx)
+	forget := t.running.add(t.queued.ID, end)
+	watched, stopWatching := t.repeat(ctx, func(ctx context.Context) error {
+		switch q, err := t.store.QueuedTurn(ctx, t.queued.ID); {
+		case err != nil:
+		case q.State.Final():
 			return outcome{kind: endedElsewhere}
+		case q.Stopped != 0:
+			return outcome{kind: stopped}
 		}
 		if m, err := t.store.Message(ctx, t.scope(), t.queued.Anchor); err == nil && m.Deleted {
 			return outcome{kind: withdrawn}
 		}
 		return nil
 	})
+	return watched, func() {
+		forget()
+		stopWatching()
+		end(nil)
+	}
 }
 
 // repeat calls f at every third of a lease's duration until stop is called. The

@@ -97,6 +97,8 @@ func (b *Bot) whyDrop(q pendingQuestion, begun bool, posts []earshot.Post) (why 
 		return "anchor unknown", false
 	case q.anchor.Deleted && (!begun || !anyVisible(posts)):
 		return whyDeleted, false
+	case !begun && q.Stopped != 0:
+		return whyStopped, false
 	case !begun && age > b.limits.Fresh:
 		return fmt.Sprintf("stale: said %s ago, only what is younger than %s is answered", age.Round(time.Second), b.limits.Fresh), true
 	}

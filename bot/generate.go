@@ -102,7 +102,8 @@ func (x *modelExchange) ask(ctx context.Context) (llm.Response, error) {
 		return x.model.Generate(ctx, x.request, nil)
 	}
 	defer d.stop()
-	var text strings.Builder
+	text := &x.written
+	text.Reset()
 	return x.model.Generate(ctx, x.request, func(e llm.Event) {
 		if e.Again || e.Call != "" {
 			text.Reset()
@@ -179,7 +180,11 @@ func (x *modelExchange) errorOutcome(ctx context.Context, err error) error {
 	case errors.As(err, &known):
 		return err
 	case ctx.Err() != nil:
-		return context.Cause(ctx)
+		o := outcomeOf(context.Cause(ctx))
+		if o.kind == stopped && !mayBecomeNoReply(x.written.String()) {
+			o.say, _ = x.links.guard(context.WithoutCancel(ctx), strings.TrimSpace(x.written.String()))
+		}
+		return o
 	case !errors.As(err, &e):
 		return err
 	case mayBeFiles(err) && x.sessionFiles() && !how.refused:

@@ -51,7 +51,7 @@ func (x *modelExchange) askApprovals(ctx, hard context.Context, calls []llm.Call
 		return outcome{kind: waiting}
 	}
 	if q, err := x.store.QueuedTurn(ctx, x.queued.ID); err != nil || q.Stopped != 0 {
-		return cmp.Or(err, error(giveUp("somebody has ended it", sayFailed))) // a turn that is stopped waits for nobody
+		return cmp.Or(err, error(outcome{kind: stopped})) // it waits for nobody
 	}
 	return x.askApprovals(ctx, hard, calls) // they were decided meanwhile
 }

@@ -25,8 +25,9 @@ type modelExchange struct {
 	begun        []step.Begun                // calls of tools of one's own that were begun
 	approvals    map[string]earshot.Approval // of calls, by the model's id of them
 	read         []earshot.MessageID
-	askedAgain   bool // after an empty response
-	refusedQuiet bool // the model has asked for silence where the agent was called
+	written      strings.Builder // of the answer that the model is writing, as far as anybody sees it
+	askedAgain   bool            // after an empty response
+	refusedQuiet bool            // the model has asked for silence where the agent was called
 }
 
 // A requestDialog is a request as it grows by what the model answers and its tools return.

@@ -34,8 +34,13 @@ func (j *journal) add(ctx context.Context, kind string, data []byte, shows ...ea
 	if err := j.flush(ctx); err != nil {
 		return err
 	}
-	j.pending = &earshot.Step{N: len(j.steps), Kind: kind, Data: data, Time: j.now(), Shows: shows}
+	j.addPending(kind, data, shows...)
 	return j.flush(ctx)
+}
+
+// addPending makes a step the pending one; there must be none.
+func (j *journal) addPending(kind string, data []byte, shows ...earshot.MessageID) {
+	j.pending = &earshot.Step{N: len(j.steps), Kind: kind, Data: data, Time: j.now(), Shows: shows}
 }
 
 func (j *journal) addJSON(ctx context.Context, kind string, v any, shows ...earshot.MessageID) error {
@@ -52,7 +57,7 @@ func (j *journal) addLastAnswer(a llm.Response) error {
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	j.pending = &earshot.Step{N: len(j.steps), Kind: stepAnswer, Data: data, Time: j.now()}
+	j.addPending(stepAnswer, data)
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 type outcome struct {
 	kind outcomeKind
 	why  string         // for the operator: of gaveUp and unclear
-	say  string         // what the person is told: of gaveUp
+	say  string         // what the person is told: of gaveUp and stopped
 	err  error          // of retry, remake and waitForPlatform
 	wait time.Duration  // of waitForPlatform and listening; of retry the least
 	next attemptOptions // of remake
@@ -35,6 +35,8 @@ const (
 	endedElsewhere
 	// withdrawn: the question was deleted.
 	withdrawn
+	// stopped: somebody has stopped the turn. say is what was written so far.
+	stopped
 	// gaveUp: there is no answer. The person is told so, and the turn fails.
 	gaveUp
 	// unclear: nobody can find out whether a post arrived. An operator has to
@@ -89,6 +91,8 @@ func (o outcome) Error() string {
 		return "the turn was ended elsewhere"
 	case withdrawn:
 		return "the question was deleted"
+	case stopped:
+		return "somebody has stopped the turn"
 	case waiting:
 		return "a person is asked something"
 	case stopping:

@@ -168,7 +168,11 @@ func (o *outbox) plan(ctx context.Context, kind byte, texts []string) ([]earshot
 // draft is a post as the platform is given it.
 func (o *outbox) draft(p earshot.Post) Draft {
 	said := earshot.Message{Text: p.Text}
-	return Draft{Place: o.place, Text: p.Text, Mentions: said.Called(), Key: p.Key, Chunk: p.Chunk, Growing: p.Key[0] == kindPlaceholder, Choices: o.choices[p.Key]}
+	d := Draft{Place: o.place, Text: p.Text, Mentions: said.Called(), Key: p.Key, Chunk: p.Chunk, Growing: p.Key[0] == kindPlaceholder, Choices: o.choices[p.Key]}
+	if _, able := o.platform.(Chooser); able && d.Growing {
+		d.Choices = stopChoices()
+	}
+	return d
 }
 
 // nextChunk returns the number of a turn's next post.

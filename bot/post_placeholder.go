@@ -166,7 +166,7 @@ func (o *outbox) notePlaceholder(ctx context.Context, p earshot.Post, text strin
 // platform has taken it.
 func (o *outbox) update(ctx context.Context, p earshot.Post) error {
 	whole := o.draft(p)
-	whole.Growing = false
+	whole.Growing, whole.Choices = false, nil
 	for {
 		if err := o.mayShow(ctx, true); err != nil {
 			return err

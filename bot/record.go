@@ -44,6 +44,7 @@ type Outcome struct {
 	//   - known: [Event].Known says so
 	//   - other-named: a reply in an owned thread that mentions somebody else
 	//   - answer: it says yes or no to what the agent has asked a person
+	//   - stop: it has stopped what its author was being answered
 	//   - among-people: a reply in an owned thread where people talk to each other
 	//   - an [earshot.Refusal], where it names the agent
 	Why string

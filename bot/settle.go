@@ -25,7 +25,11 @@ const (
 	sayUnsureSorry = notices.UnsureSorry
 	sayActed       = notices.Acted
 	sayWithdrawn   = notices.Withdrawn
-	sayCutOff      = "(The answer was cut off here: it had become too long.)"
+
+	sayStopped      = notices.Stopped
+	sayStoppedActed = notices.StoppedActed
+
+	sayCutOff = "(The answer was cut off here: it had become too long.)"
 )
 
 // settle brings a turn to its end that has come to no answer, where its outcome
@@ -50,6 +54,8 @@ func (t *turn) conclude(ctx context.Context, o outcome) outcome {
 		return outcomeOf(t.park(ctx, o.why, sayUnsure))
 	case gaveUp:
 		return outcomeOf(t.fail(ctx, o))
+	case stopped:
+		return outcomeOf(t.endStopped(ctx, o.say))
 	case retry:
 		if t.ambient && o.model {
 			return outcomeOf(t.fail(ctx, giveUp(o.Error(), "")))

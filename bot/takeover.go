@@ -73,6 +73,9 @@ func (t *turn) failing(ctx context.Context, posts []earshot.Post) (*outcome, err
 		return nil, err
 	}
 	why := string(steps[len(steps)-1].Data)
+	if why == whyStopped {
+		return nil, nil
+	}
 	if strings.HasPrefix(why, whyUndelivered) {
 		return t.findUndelivered(ctx, posts, why)
 	}

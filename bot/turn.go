@@ -46,6 +46,13 @@ func (b *Bot) Handle(ctx context.Context, e Event) (Outcome, error) {
 	if e.By.Emoji != "" && conversation == nil {
 		return Outcome{Why: why}, nil // it tells nothing of the message
 	}
+	if conversation != nil && e.Refused == "" {
+		if stopped, err := b.stopByWord(ctx, e, *conversation); err != nil {
+			return Outcome{}, err
+		} else if stopped {
+			return b.record(ctx, e, nil, whyStop)
+		}
+	}
 	return b.record(ctx, e, conversation, why)
 }
 
@@ -81,12 +88,20 @@ func (t *turn) answer(soft, hard context.Context) (o outcome) {
 	if done, err := t.takeOver(hard); done || err != nil {
 		return outcomeOf(err)
 	}
+	if stop, err := t.isStopped(hard); err != nil {
+		return outcomeOf(err)
+	} else if stop {
+		return outcome{kind: stopped}
+	}
 	if err := t.showDecided(hard); err != nil {
 		return outcomeOf(err)
 	}
 	how := attemptOptions{budget: t.opts.Budget, counter: t.opts.Count()}
 	for n := 0; ; n++ {
 		o := outcomeOf(t.try(soft, hard, how))
+		if o.kind == retry && isKind(context.Cause(soft), stopped) {
+			o = outcome{kind: stopped}
+		}
 		switch {
 		case o.kind != remake:
 			return o

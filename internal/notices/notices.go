@@ -17,14 +17,17 @@ const (
 	Unsure      = "I answered, but could not find out whether it arrived; the people who run me can see it."
 	UnsureSorry = "I could not answer a question here, and could not find out whether saying so arrived; the people who run me can see it."
 	Withdrawn   = "(The message that I was answering was deleted.)"
-	Acted       = "Sorry, I had to stop after a tool had already done something. The people who run me can see what was done; ask again for what is still missing."
-	Away        = "I was away when you asked; ask again if it still matters."
+	Stopped     = "(Stopped.)"
+	// StoppedActed says that a tool has done something before.
+	StoppedActed = "(Stopped, after a tool had already done something. The people who run me can see what was done.)"
+	Acted        = "Sorry, I had to stop after a tool had already done something. The people who run me can see what was done; ask again for what is still missing."
+	Away         = "I was away when you asked; ask again if it still matters."
 )
 
 // Is reports whether a text of the bot's own is one of them.
 func Is(text string) bool {
 	switch text {
-	case Failed, Down, TooLong, TooLarge, Refused, Undelivered, Rest, Unsure, UnsureSorry, Withdrawn, Acted, Away:
+	case Failed, Down, TooLong, TooLarge, Refused, Undelivered, Rest, Unsure, UnsureSorry, Withdrawn, Acted, Stopped, StoppedActed, Away:
 		return true
 	}
 	return false

@@ -52,8 +52,8 @@ func (p *Platform) startStream(ctx context.Context, d bot.Draft, root earshot.Me
 	if x, ok := p.replies.reservation(d.Place); ok && x.method != slackapi.StopStream {
 		return m, false, nil // the rate of streams is used up
 	}
-	// A stream can show no buttons before it is stopped.
-	if p.o.Reply != ReplyStream || !d.Growing || len(d.Choices) > 0 || root == "" || d.Asker().Kind != earshot.Human || !p.replies.allowed(what, p.o.Now()) {
+	// A stream can show no buttons before it is stopped: its text has none to stop it by.
+	if p.o.Reply != ReplyStream || !d.Growing || root == "" || d.Asker().Kind != earshot.Human || !p.replies.allowed(what, p.o.Now()) {
 		return m, false, nil
 	}
 	p.replies.notePlaceholder(d.Place, slackapi.StopStream)
