@@ -24,8 +24,11 @@ const (
 //
 // An error means that nothing is known to be stored; the person may choose again.
 func (b *Bot) Choose(ctx context.Context, c Chosen) (private string, err error) {
-	if c.Choice == chooseStop {
+	switch c.Choice {
+	case chooseStop:
 		return b.stopByButton(ctx, c)
+	case chooseGood, chooseBad:
+		return b.noteFeedback(ctx, c)
 	}
 	a, err := b.store.Approval(ctx, earshot.ApprovalID(c.Key))
 	switch {

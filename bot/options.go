@@ -148,6 +148,9 @@ type Answer struct {
 	// PreviewWait is how long after it was said a question with a link waits for the
 	// link's preview. Default: 0, it does not wait.
 	PreviewWait time.Duration
+	// Feedback asks below each answer what people think of it, where the platform is a
+	// [Chooser].
+	Feedback bool
 	// Cite lets the model cite messages that it was shown: its reply has their
 	// permalinks, where the platform is a [Linker].
 	Cite bool

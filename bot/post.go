@@ -88,7 +88,7 @@ type outbox struct {
 	arrivals []earshot.Arrival   // arrived, and written with the end of the turn
 	counted  bool                // the end of the process before is counted in a post
 	drafts   draftState          // of the placeholder
-	choices  map[string][]Choice // of the questions that are posted now, by key
+	choices  map[string][]Choice // of what is posted now, by key
 	writing  bool                // the platform's Writer was told that an answer is written
 }
 
@@ -103,6 +103,9 @@ func (o *outbox) deliver(ctx context.Context, kind byte, texts []string) ([]ears
 	posts, err := o.plan(ctx, kind, texts)
 	if err != nil {
 		return nil, err
+	}
+	if kind == kindReply && len(posts) > 0 {
+		o.offerFeedback(posts[len(posts)-1])
 	}
 	o.slot.Give()
 	o.fault(faultAfterPlan)
@@ -163,6 +166,13 @@ func (o *outbox) plan(ctx context.Context, kind byte, texts []string) ([]earshot
 		posts = posts[:i]
 	}
 	return posts, nil
+}
+
+// offerFeedback has people asked below a post, the last of an answer, what they think of it.
+func (o *outbox) offerFeedback(p earshot.Post) {
+	if c, able := o.platform.(Chooser); able && o.opts.Answer.Feedback && c.MaxChoices() >= len(feedbackChoices()) {
+		o.choices = map[string][]Choice{p.Key: feedbackChoices()}
+	}
 }
 
 // draft is a post as the platform is given it.

@@ -100,6 +100,9 @@ func (o *outbox) fillPlaceholder(ctx context.Context, p earshot.Post, texts []st
 	if err != nil {
 		return nil, err
 	}
+	if len(texts) == 1 {
+		o.offerFeedback(p)
+	}
 	replies := ofKind(posts, kindReply)
 	if anyVisible(replies) && len(replies) == len(texts) {
 		return nil, &PostError{Err: errors.New("all of the reply was posted before a restart")}
@@ -166,7 +169,7 @@ func (o *outbox) notePlaceholder(ctx context.Context, p earshot.Post, text strin
 // platform has taken it.
 func (o *outbox) update(ctx context.Context, p earshot.Post) error {
 	whole := o.draft(p)
-	whole.Growing, whole.Choices = false, nil
+	whole.Growing, whole.Choices = false, o.choices[p.Key]
 	for {
 		if err := o.mayShow(ctx, true); err != nil {
 			return err

@@ -31,7 +31,7 @@ func openLocal(ctx context.Context, s sharedParts) (platform, error) {
 		return platform{}, errors.New("local.listen: must be a loopback address with a port, such as 127.0.0.1:8484")
 	}
 	who := earshot.Identity{ID: earshot.AuthorID(c.Agent.ID), Name: c.Agent.Name, Aliases: ownAliases(c)}
-	adapter, err := local.Open(ctx, s.store, &local.Options{
+	adapter, err := local.Open(ctx, s.heard(), &local.Options{
 		Agent: who, Platform: s.options.LocalPlatform, Workspace: workspace, Now: s.options.Outside.Now,
 	})
 	if err != nil {

@@ -80,7 +80,7 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 		Store: s.store, Platform: p, Identity: who,
 		Model: s.responder.model, Count: s.responder.counter, FileTokens: s.responder.fileTokens, Fault: s.responder.fault,
 		Policy: limitForSlack(c, o.Policy), Budget: c.Budget.Assemble(), Instructions: c.Agent.Instructions, MaxTokens: c.Limits.MaxTokens,
-		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each, PreviewWait: previewWait(c), Cite: c.Answer.Cite,
+		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each, PreviewWait: previewWait(c), Cite: c.Answer.Cite, Feedback: c.Answer.Feedback == config.FeedbackButtons,
 			BotTurns: c.Answer.BotTurns, BotWindow: time.Duration(c.Answer.BotMinutes) * time.Minute,
 			NoForms: !c.Answer.Forms, FormTurns: c.Answer.FormTurns, EditWindow: editWindow(c.Answer.EditMinutes)},
 		Ambient: s.ambient(c),
@@ -102,6 +102,14 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 	})
 	s.caches.add(b.Clear)
 	return b
+}
+
+// heard is the store of an adapter, in which an emoji at an answer may be feedback.
+func (s sharedParts) heard() bot.Store {
+	if s.options.Config.Answer.Feedback == config.FeedbackOff {
+		return s.store
+	}
+	return bot.HearFeedback(s.store)
 }
 
 // ambient returns where the bot reads along.

@@ -45,6 +45,13 @@ const (
 	WaitingHold   = "hold"
 )
 
+// How people say what they think of an answer.
+const (
+	FeedbackOff       = "off"
+	FeedbackReactions = "reactions"
+	FeedbackButtons   = "buttons"
+)
+
 // The platforms.
 const (
 	PlatformLocal   = "local"
@@ -103,6 +110,7 @@ func (c Config) checkChoices(bad problemReport) {
 	mentions := []string{MentionAsker, MentionThread, MentionChannel}
 	oneOf("answer.may_mention", c.Answer.MayMention, mentions...)
 	oneOf("answer.while_waiting", c.Answer.WhileWaiting, WaitingAnswer, WaitingHold)
+	oneOf("answer.feedback", c.Answer.Feedback, FeedbackOff, FeedbackReactions, FeedbackButtons)
 	if c.Answer.WhileWaiting == WaitingHold && c.Approve.ExpireMinutes > 120 {
 		bad("approve.expire_minutes", "is %d, more than the 120 for which answer.while_waiting may hold questions; set it lower, or answer.while_waiting to %s", c.Approve.ExpireMinutes, WaitingAnswer)
 	}

@@ -134,6 +134,7 @@ type Answer struct {
 	MayMention      string   `yaml:"may_mention" env:"EARSHOT_MAY_MENTION" doc:"whom an answer may mention, by @ and a name: asker, thread (and who wrote in the thread, or what the question replies to) or channel (and who wrote what the model was shown). Everybody else is a name there; bots, groups and everybody at once are never mentioned."`
 	Cite            bool     `yaml:"cite" env:"EARSHOT_ANSWER_CITE" doc:"let the model cite messages that it was shown: the answer links to them, on Slack and Discord."`
 	WhileWaiting    string   `yaml:"while_waiting" env:"EARSHOT_WHILE_WAITING" doc:"what becomes of later questions of a conversation while a person is asked whether a tool may act: answer them, or hold them until that is decided, where approve.expire_minutes is at most 120."`
+	Feedback        string   `yaml:"feedback" env:"EARSHOT_FEEDBACK" doc:"how people say what they think of an answer, which earshot feedback lists: reactions (a thumb up or down that they give it), buttons (below each answer, and a field for words; reactions count too) or off."`
 	Parallel        int      `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at the same time. Those that wait for the platform are not counted; there may be three times as many of them."`
 }
 
@@ -281,7 +282,7 @@ func Default() Config {
 		Counter:   CounterAuto,
 		Budget:    Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Context:   Context{Zone: "UTC", Trust: Trust{External: "full", Guest: "full", Bots: "full", NotAllowed: "full"}},
-		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, Ambient: AmbientOff, AmbientHourly: 3, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, MayMention: MentionAsker, WhileWaiting: WaitingAnswer, Parallel: 64},
+		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, Ambient: AmbientOff, AmbientHourly: 3, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, MayMention: MentionAsker, WhileWaiting: WaitingAnswer, Feedback: FeedbackReactions, Parallel: 64},
 		Approve:   Approvals{By: []string{bot.ApproveAsker}, ExpireMinutes: 60},
 		Limits:    Limits{Rounds: 8, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3},
 		Search:    Search{MemoryMB: 256},
