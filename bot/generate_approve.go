@@ -24,12 +24,17 @@ const (
 func (x *modelExchange) askApprovals(ctx, hard context.Context, calls []llm.Call) error {
 	open := false
 	for i, c := range calls {
-		t, args, ok := x.prompt.offer.ownTool(c)
+		t, args, ok := x.callOf(c)
 		if !ok || !t.Approve || i >= maxCalls || x.hasResult(c) || x.opts.DryRun || x.ambient {
 			continue
 		}
 		if what, _ := wrongArgs(args); what != "" {
 			continue // it will not run
+		}
+		if c.Name == askPerson {
+			if what, _ := x.whyNotAsk(c); what != "" {
+				continue
+			}
 		}
 		a, err := x.askApproval(ctx, hard, c, t, args)
 		if err != nil {
@@ -76,7 +81,13 @@ func (x *modelExchange) askApproval(ctx, hard context.Context, c llm.Call, t too
 	}
 	x.outbox.startWaiting(a.Asked)
 	_, able := x.platform.(Chooser)
-	return a, x.outbox.ask(hard, a, x.askText(a, able), approvalChoices())
+	text, choices := x.askText(a, able), approvalChoices()
+	if a.Tool == askPerson {
+		if text, choices, err = x.askQuestion(ctx, a, able); err != nil {
+			return a, err
+		}
+	}
+	return a, x.outbox.ask(hard, a, text, choices)
 }
 
 // mayRun reports whether a call was agreed to with exactly these arguments, or needs nobody
@@ -108,7 +119,7 @@ func (c *ownCall) mayRun() bool {
 // noteResult notes with its approval what came of a call.
 func (x *modelExchange) noteResult(ctx context.Context, c ownCall) error {
 	a, asked := x.approvals[c.of.ID]
-	if !asked || a.State != earshot.ApprovalAgreed || a.Result != "" {
+	if !asked || a.State != earshot.ApprovalAgreed || a.Result != "" || a.Tool == askPerson {
 		return nil
 	}
 	result := resultDone

@@ -36,6 +36,7 @@ type requestDialog struct {
 	last    *llm.Response // what the model said last, unless tools have answered it
 	results []toolResult  // to calls of last, as they came
 	rounds  int           // of tools
+	asks    int           // results of the tool that asks a person
 	beside  []string      // texts that the model wrote beside calls
 	left    bool          // the model has called stopListening
 }
@@ -89,6 +90,11 @@ func (d *requestDialog) addResponse(a llm.Response) {
 // appended in the order of the calls.
 func (d *requestDialog) addResults(results []toolResult) {
 	d.results = append(d.results, results...)
+	for _, r := range results {
+		if r.Name == askPerson {
+			d.asks++
+		}
+	}
 	calls := d.last.Calls()
 	if len(d.results) < len(calls) {
 		return

@@ -43,7 +43,7 @@ func (x *modelExchange) runOwnCalls(ctx, hard context.Context, calls []llm.Call)
 		return x.runGroup(ctx, hard, list)
 	}
 	for i, c := range calls {
-		t, args, ok := x.prompt.offer.ownTool(c)
+		t, args, ok := x.callOf(c)
 		if !ok || i >= maxCalls || x.hasResult(c) {
 			continue
 		}
@@ -126,6 +126,9 @@ func (c *ownCall) begin(ctx context.Context) error {
 	switch {
 	case what != "":
 		c.fail(what, remedy)
+		return nil
+	case c.tool.Name == askPerson:
+		c.setAnswer()
 		return nil
 	case c.x.opts.DryRun && c.tool.Effect != toolbox.Reads:
 		c.fail("this is a dry run: nothing is done", "say what you would have done")

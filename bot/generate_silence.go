@@ -29,7 +29,7 @@ const (
 
 // offeredTools returns the tools of the turn.
 func (x *modelExchange) offeredTools() []llm.Tool {
-	return toolsFor(x.readsAlong(), x.offersReact(), x.mayStop())
+	return toolsFor(x.readsAlong(), x.offersReact(), x.mayStop(), x.mayAsk())
 }
 
 // readsAlong reports whether the agent is asked in the channel about messages that do
@@ -39,7 +39,7 @@ func (c *claimedTurn) readsAlong() bool {
 }
 
 // toolsFor returns the tools of the channel, then those of the bot's own that may be used.
-func toolsFor(maySilence, mayReact, mayStop bool) []llm.Tool {
+func toolsFor(maySilence, mayReact, mayStop, mayAsk bool) []llm.Tool {
 	list := tools.Tools()
 	if maySilence {
 		list = append(list, silentTool())
@@ -50,6 +50,9 @@ func toolsFor(maySilence, mayReact, mayStop bool) []llm.Tool {
 	if mayStop {
 		list = append(list, stopTool())
 	}
+	if mayAsk {
+		list = append(list, askTool())
+	}
 	return list
 }
 
@@ -59,13 +62,9 @@ func toolLists(n int) (lists [][]llm.Tool) {
 	if n == 0 {
 		return [][]llm.Tool{nil}
 	}
-	for _, maySilence := range []bool{false, true} {
-		for _, mayReact := range []bool{false, true} {
-			for _, mayStop := range []bool{false, true} {
-				if list := toolsFor(maySilence, mayReact, mayStop); len(list) == n {
-					lists = append(lists, list)
-				}
-			}
+	for which := range 1 << 4 {
+		if list := toolsFor(which&1 != 0, which&2 != 0, which&4 != 0, which&8 != 0); len(list) == n {
+			lists = append(lists, list)
 		}
 	}
 	return lists

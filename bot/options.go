@@ -39,6 +39,7 @@ type Options struct {
 	// model searches them. Default: [DefaultToolTokens].
 	ToolTokens int
 	Approve    Approve // who agrees to calls of Tools that need a person's yes
+	Ask        Ask     // where the model may ask who asked it
 	Answer     Answer
 	Limits     Limits
 	Files      Files // loads what people share; nil: nothing is attached

@@ -46,7 +46,14 @@ func (t *turn) showDecided(ctx context.Context) error {
 	}
 	for _, a := range list {
 		i := slices.IndexFunc(posts, func(p earshot.Post) bool { return p.Key == string(a.ID) && p.State == earshot.PostSent })
-		if text := t.decidedText(a); a.State != earshot.ApprovalOpen && i >= 0 && posts[i].Text != text {
+		if a.State == earshot.ApprovalOpen || i < 0 {
+			continue
+		}
+		text := t.decidedText(a)
+		if a.Tool == askPerson {
+			text = answeredText(a, posts[i].Text)
+		}
+		if posts[i].Text != text {
 			if err := t.outbox.redraw(ctx, posts[i], text); err != nil {
 				return err
 			}

@@ -43,7 +43,7 @@ type Outcome struct {
 	//   - silence: there is nothing in it to answer
 	//   - known: [Event].Known says so
 	//   - other-named: a reply in an owned thread that mentions somebody else
-	//   - answer: it says yes or no to what the agent has asked a person
+	//   - answer: it says yes or no to what the agent has asked a person, or answers it
 	//   - stop: it has stopped what its author was being answered
 	//   - among-people: a reply in an owned thread where people talk to each other
 	//   - an [earshot.Refusal], where it names the agent

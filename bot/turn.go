@@ -52,6 +52,11 @@ func (b *Bot) Handle(ctx context.Context, e Event) (Outcome, error) {
 		} else if stopped {
 			return b.record(ctx, e, nil, whyStop)
 		}
+		if answered, err := b.answerByWord(ctx, e, *conversation); err != nil {
+			return Outcome{}, err
+		} else if answered {
+			return b.record(ctx, e, nil, whyAnswer)
+		}
 	}
 	return b.record(ctx, e, conversation, why)
 }
