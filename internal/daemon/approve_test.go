@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -43,12 +44,18 @@ func (x *slackWorld) withTracker() *atomic.Int32 {
 	return &calls
 }
 
-// question waits for the message of a thread that has buttons, and returns it.
+// question waits for the message of a thread that asks for a yes, and returns it.
 func (x *slackWorld) question(root string) (found simulate.Message) {
 	x.t.Helper()
-	x.eventually("somebody is asked", func() bool {
+	return x.withButton(root, "Do it")
+}
+
+// withButton waits for the message of a thread that has a button, and returns it.
+func (x *slackWorld) withButton(root, label string) (found simulate.Message) {
+	x.t.Helper()
+	x.eventually("there is a button "+label, func() bool {
 		for _, m := range x.Thread(x.general, root) {
-			if len(m.Buttons) > 0 {
+			if slices.ContainsFunc(m.Buttons, func(b simulate.Button) bool { return b.Label == label }) {
 				found = m
 			}
 		}
