@@ -21,6 +21,10 @@ import (
 // waits for a person's yes: the question is an approval, whose Why is the answer. The asker
 // answers by a button, by a form, or by what they say to the agent in the conversation.
 
+// AskTool is the name of the tool by which the model asks who has asked it; approvals of that
+// tool are questions, whose Why is the answer.
+const AskTool = askPerson
+
 const (
 	askPerson = "ask"
 	// maxAsks is how often a turn may ask.

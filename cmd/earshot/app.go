@@ -52,8 +52,10 @@ type commands struct {
 	Turns     turnsCmd     `cmd:"" group:"operate" help:"List turns: what was asked, and what happened."`
 	Turn      turnCmd      `cmd:"" group:"operate" help:"Show one turn: prompt, ledger, tool calls, tokens, cost, times."`
 	Approvals approvalsCmd `cmd:"" group:"operate" help:"List what people were asked before a tool acts, and decide it as an operator."`
+	Feedback  feedbackCmd  `cmd:"" group:"operate" help:"List what people think of answers."`
 	Replay    replayCmd    `cmd:"" group:"operate" help:"Make a turn's prompt again: the same bytes, or what has changed."`
 	Diff      diffCmd      `cmd:"" group:"operate" help:"Compare what the model saw in two turns."`
+	Stop      stopCmd      `cmd:"" group:"operate" help:"End a turn that is being answered, or that waits for somebody."`
 	Retry     retryCmd     `cmd:"" group:"operate" help:"Open a failed or parked turn again."`
 	Discard   discardCmd   `cmd:"" group:"operate" help:"End a failed or parked turn for good."`
 	Costs     costsCmd     `cmd:"" group:"operate" help:"Sum tokens and money by day, channel, person or model."`

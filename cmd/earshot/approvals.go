@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/terminal"
 )
@@ -159,11 +160,12 @@ func (l turnStore) approval(ctx context.Context, x earshot.Approval) (approvalJS
 }
 
 type approvalsAgreeCmd struct {
-	ID string `arg:"" name:"id" help:"What earshot approvals --open lists."`
+	ID     string `arg:"" name:"id" help:"What earshot approvals --open lists."`
+	Answer string `placeholder:"TEXT" help:"The answer, where the model asks a question (the tool ask)."`
 }
 
 func (c *approvalsAgreeCmd) Run(ctx context.Context, a *app) error {
-	return a.decideApproval(ctx, c.ID, earshot.ApprovalAgreed, "")
+	return a.decideApproval(ctx, c.ID, earshot.ApprovalAgreed, c.Answer)
 }
 
 type approvalsDenyCmd struct {
@@ -189,6 +191,9 @@ func (a *app) decideApproval(ctx context.Context, id string, state earshot.Appro
 	}
 	if err != nil {
 		return err
+	}
+	if asks := x.Tool == bot.AskTool; state == earshot.ApprovalAgreed && asks != (why != "") {
+		return usagef("--answer is for what the model asks, and that needs one; approval %s is for %s", x.ID, x.Tool)
 	}
 	now := earshot.ClockOf(l.store, time.Now)
 	x, err = l.store.DecideApproval(ctx, x.ID, earshot.Decision{State: state, SHA256: x.SHA256, Operator: true, Why: why, Time: earshot.TimeOf(now())})

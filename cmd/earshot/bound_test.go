@@ -84,6 +84,8 @@ var commandBounds = map[string][]bounded{
 	"diff":            {{args: "1 2", CallBound: aboutOne, fails: true}},
 	"retry":           {{args: "PARKED", CallBound: aboutOne}},
 	"discard":         {{args: "PARKED", CallBound: aboutOne}},
+	"stop":            {{args: "1", CallBound: aboutOne, fails: true}},
+	"feedback":        {{CallBound: aboutOne}, {args: "--bad", CallBound: aboutOne}, {args: "--channel T1/deploys", CallBound: aboutOne}},
 	"approvals list":  {{CallBound: aboutOne}, {args: "--open", CallBound: aboutOne}, {args: "--channel T1/deploys", CallBound: aboutOne}},
 	"approvals agree": {{args: "nobody", CallBound: aboutOne, fails: true}},
 	"approvals deny":  {{args: "nobody", CallBound: aboutOne, fails: true}},

@@ -23,6 +23,7 @@ type turnCmd struct {
 type wholeTurn struct {
 	explain.Turn
 	row    queuedJSON
+	people turnPeople
 	page   string // its address on the inspector
 	served bool   // a daemon that runs serves the page
 }
@@ -75,6 +76,9 @@ func (l turnStore) whole(ctx context.Context, id int64) (wholeTurn, error) {
 		return w, err
 	}
 	w.row, err = l.row(ctx, w.Queued)
+	if err == nil {
+		w.people, err = l.people(ctx, w.Queued)
+	}
 	w.page, w.served = pageOf(ctx, l.store, w.Queued.ID)
 	return w, err
 }

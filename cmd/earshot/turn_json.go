@@ -14,6 +14,7 @@ import (
 // A turnJSON is a whole turn as --json writes it.
 type turnJSON struct {
 	queuedJSON
+	turnPeople
 	Policy  string             `json:"policy,omitempty"`
 	Form    string             `json:"form,omitempty"`
 	Zone    string             `json:"zone,omitempty"`
@@ -55,7 +56,7 @@ type postJSON struct {
 func (w *wholeTurn) writeJSON(a *app, prices map[string]config.Price) error {
 	names, form := w.Names()
 	out := turnJSON{
-		queuedJSON: w.row, Form: form, Zone: w.Zone(), Began: w.Queued.Began, Summary: w.summary(), Names: []namedJSON{}, Changed: w.Changed,
+		queuedJSON: w.row, turnPeople: w.people, Form: form, Zone: w.Zone(), Began: w.Queued.Began, Summary: w.summary(), Names: []namedJSON{}, Changed: w.Changed,
 		Ledger: ledgerJSON(w.Ledger()), Files: w.attachments(), Journal: w.journalJSON(), Posts: []postJSON{},
 		Spent: w.Spent(priceOf(prices)), Took: w.Took().Microseconds(), Page: w.page,
 	}

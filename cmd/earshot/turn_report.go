@@ -19,7 +19,7 @@ func (w *wholeTurn) writeCase(a *app, redact bool) error {
 	if w.Prompt == nil {
 		return fmt.Errorf("turn %d cannot be a case: %s", w.Queued.ID, w.Changed)
 	}
-	what := fmt.Sprintf("turn %d, policy %s", w.Queued.ID, w.Input.Policy.Name)
+	what := fmt.Sprintf("turn %d, policy %s", w.Queued.ID, w.Input.Policy.Name) + w.people.opinions()
 	c := transcript.Report(what, *w.Input, *w.Prompt)
 	if redact {
 		var err error

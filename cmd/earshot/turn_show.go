@@ -39,6 +39,7 @@ func (w *wholeTurn) show(a *app, prices map[string]config.Price, all bool) {
 	}
 	w.showJournal(a)
 	w.showAnswer(a)
+	w.showPeople(a)
 	a.printf("%s\n", w.Spent(priceOf(prices)))
 	served := ""
 	if !w.served {

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/internal/terminal"
+)
+
+// What people had to do with a turn: what they were asked, what they think of the answer, and
+// who stopped it.
+type turnPeople struct {
+	Approvals []approvalJSON `json:"approvals"`
+	Feedback  []feedbackJSON `json:"feedback"`
+	Stopped   string         `json:"stopped,omitempty"`    // when somebody asked for its end
+	StoppedBy string         `json:"stopped_by,omitempty"` // "" for an operator
+}
+
+func (l turnStore) people(ctx context.Context, q earshot.QueuedTurn) (p turnPeople, err error) {
+	list, err := l.store.Approvals(ctx, earshot.ApprovalQuery{Turn: q.ID, Limit: 200})
+	if err != nil {
+		return p, err
+	}
+	p.Approvals = []approvalJSON{}
+	for _, x := range list {
+		row, err := l.approval(ctx, x)
+		if err != nil {
+			return p, err
+		}
+		p.Approvals = append(p.Approvals, row)
+	}
+	if q.Stopped != 0 {
+		p.Stopped, p.StoppedBy = q.Stopped.String(), string(q.StoppedBy)
+	}
+	p.Feedback, err = l.feedback(ctx, earshot.FeedbackQuery{Turn: q.ID, Limit: 200})
+	return p, err
+}
+
+func (w *wholeTurn) showPeople(a *app) {
+	p := w.people
+	if len(p.Approvals)+len(p.Feedback) == 0 && p.Stopped == "" {
+		return
+	}
+	a.printf("%s", terminal.Rule("people", a.width))
+	for _, r := range p.Approvals {
+		who := nameOr(r.ByName, r.By)
+		if r.Operator {
+			who = "an operator"
+		}
+		parts := []string{r.minute, terminal.Strong(plain.Line(r.Tool, 64)), "asked of " + plain.Line(nameOr(r.AskerName, r.Asker), 40) + ":", approvalStyle(r.State)}
+		for _, s := range []string{who, r.Why, r.Result} {
+			if s != "" {
+				parts = append(parts, "· "+plain.Line(s, 80))
+			}
+		}
+		a.printf("%s\n", strings.Join(parts, " "))
+	}
+	if p.Stopped != "" {
+		who := p.StoppedBy
+		if who == "" {
+			who = "an operator"
+		}
+		a.printf("stopped %s by %s\n", w.Queued.Stopped.UTC().Format(time.TimeOnly), plain.Line(who, 40))
+	}
+	for _, f := range p.Feedback {
+		a.printf("%s %s: %s %s\n", f.minute, plain.Line(nameOr(f.AuthorName, f.Author), 40), verdict(f.Good), plain.Line(f.Reason, 200))
+	}
+	a.printf("\n")
+}
+
+// opinions are what people think of the answer, for the head of a case.
+func (p turnPeople) opinions() string {
+	var out strings.Builder
+	for _, f := range p.Feedback {
+		word := "bad"
+		if f.Good {
+			word = "good"
+		}
+		out.WriteString("; " + string(f.Author) + " found the answer " + word)
+		if f.Reason != "" {
+			out.WriteString(": " + plain.Line(f.Reason, 200))
+		}
+	}
+	return out.String()
+}
