@@ -66,6 +66,7 @@ type commands struct {
 	Backup  backupCmd  `cmd:"" group:"data" help:"Copy the database to a new file, while it is in use."`
 	Migrate migrateCmd `cmd:"" group:"data" help:"Bring the database's schema up to date, or say what that would do."`
 
+	Tracker    trackerCmd    `cmd:"" hidden:"" help:"Serve a small issue tracker over the Model Context Protocol, to try a bot's tools with."`
 	Eval       evalCmd       `cmd:"" hidden:"" passthrough:"" help:"Run earshot-eval, which measures on chat data what search finds and prompts contain."`
 	Docs       docsCmd       `cmd:"" group:"other" help:"Read the documentation, here or in a browser."`
 	Completion completionCmd `cmd:"" group:"other" help:"Print shell code for tab completion."`

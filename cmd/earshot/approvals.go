@@ -51,7 +51,8 @@ type approvalJSON struct {
 	Decided     string                `json:"decided,omitempty"`
 	Result      string                `json:"result,omitempty"`
 
-	minute string
+	minute         string
+	asked, decided earshot.Time
 }
 
 func (c *approvalsListCmd) Run(ctx context.Context, a *app) error {
@@ -70,17 +71,9 @@ func (c *approvalsListCmd) Run(ctx context.Context, a *app) error {
 	if q.Scope, err = l.scope(ctx, c.Channel); err != nil {
 		return err
 	}
-	list, err := l.store.Approvals(ctx, q)
+	rows, err := l.approvals(ctx, q)
 	if err != nil {
 		return err
-	}
-	rows := []approvalJSON{}
-	for _, x := range list {
-		row, err := l.approval(ctx, x)
-		if err != nil {
-			return err
-		}
-		rows = append(rows, row)
 	}
 	if a.json {
 		return a.writeJSON(rows)
@@ -89,6 +82,33 @@ func (c *approvalsListCmd) Run(ctx context.Context, a *app) error {
 		a.printf("nobody was asked anything\n")
 		return nil
 	}
+	a.printf("%s", approvalsTable(rows).Render(a.width))
+	if c.Args {
+		for _, r := range rows {
+			a.printf("\n%s %s\n%s\n", r.ID, r.Tool, plain.Readable(r.Args))
+		}
+	}
+	return nil
+}
+
+// approvals returns the approvals of a query.
+func (l turnStore) approvals(ctx context.Context, q earshot.ApprovalQuery) ([]approvalJSON, error) {
+	list, err := l.store.Approvals(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	rows := []approvalJSON{}
+	for _, x := range list {
+		row, err := l.approval(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func approvalsTable(rows []approvalJSON) *terminal.Table {
 	t := terminal.NewTable("id", "state", "asked", "turn", "channel", "for", "tool", "by", "what came of it").Right(3)
 	for _, r := range rows {
 		by := nameOr(r.ByName, r.By)
@@ -102,13 +122,7 @@ func (c *approvalsListCmd) Run(ctx context.Context, a *app) error {
 		t.Row(string(r.ID), approvalStyle(r.State), r.minute, fmt.Sprint(r.Turn), plain.Line(r.ChannelName, 20), plain.Line(nameOr(r.AskerName, r.Asker), 16),
 			r.Tool, plain.Line(by, 16), terminal.Faint(plain.Line(came, 60)))
 	}
-	a.printf("%s", t.Render(a.width))
-	if c.Args {
-		for _, r := range rows {
-			a.printf("\n%s %s\n%s\n", r.ID, r.Tool, plain.Readable(r.Args))
-		}
-	}
-	return nil
+	return t
 }
 
 func nameOr(name string, id earshot.AuthorID) string {
@@ -135,7 +149,7 @@ func (l turnStore) approval(ctx context.Context, x earshot.Approval) (approvalJS
 	r := approvalJSON{
 		ID: x.ID, State: x.State, Turn: x.Turn, Platform: s.Platform, Workspace: s.Workspace, Channel: s.Channel, ChannelName: string(s.Channel),
 		Asker: x.Asker, Tool: x.Tool, Args: string(x.Args), SHA256: x.SHA256, Asked: x.Asked.String(), Expires: x.Expires.String(),
-		By: x.By, Operator: x.Operator, Why: x.Why, Result: x.Result, minute: plain.Minute(x.Asked),
+		By: x.By, Operator: x.Operator, Why: x.Why, Result: x.Result, minute: plain.Minute(x.Asked), asked: x.Asked, decided: x.Decided,
 	}
 	if x.Decided != 0 {
 		r.Decided = x.Decided.String()

@@ -136,7 +136,7 @@ func (a *app) toolServers(servers []daemon.ToolServer, budget int) {
 				effect += ", may be repeated"
 			}
 			if t.Approve {
-				effect += ", not offered yet: it needs a person's yes"
+				effect += ", after a person's yes"
 			}
 			a.printf("    %s (%s): %s\n", terminal.Strong(t.Name), effect, plain.Count(t.Tokens, "token"))
 		}

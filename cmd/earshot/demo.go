@@ -32,6 +32,9 @@ type demoCmd struct {
 	Chat    bool   `help:"Talk to the bot in that channel afterwards (default: on a terminal)."`
 	NoChat  bool   `help:"Do not, even on a terminal."`
 
+	Tools  bool   `help:"Show tools of one's own: an MCP server that comes with the program, a question that needs it, your yes or no, and the journal."`
+	Answer string `enum:",yes,no" default:"" placeholder:"yes|no" help:"With --tools: what is said to the bot's question (default: you are asked; without a terminal yes)."`
+
 	Export  string         `placeholder:"FOLDER" help:"Write the web page of the demo, read only, as files for any web server." type:"path"`
 	Inspect inspectAddress `placeholder:"ADDR" help:"Serve the web page of the demo until interrupted: chat with the bot, and see what it saw (ADDR may be left out: 127.0.0.1:7300)."`
 }
@@ -68,6 +71,12 @@ func (c *demoCmd) Run(ctx context.Context, a *app) error {
 	if c.Message != "" && c.Channel == "" {
 		return usagef("--message needs --channel")
 	}
+	if c.Tools && (c.Import != "" || c.Export != "" || c.Chat) {
+		return usagef("--tools is a demo of its own, on the bundled workspace; leave --import, --export and --chat out")
+	}
+	if c.Answer != "" && !c.Tools {
+		return usagef("--answer is for --tools; give both")
+	}
 	st, done, err := c.store(ctx, a)
 	if err != nil {
 		return err
@@ -88,6 +97,9 @@ func (c *demoCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	t.report, t.own, t.kept = rep, c.Import, a.db != ""
+	if c.Tools {
+		return c.tools(ctx, a, t)
+	}
 	if err := t.run(ctx); err != nil {
 		return err
 	}

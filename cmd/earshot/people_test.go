@@ -22,7 +22,7 @@ func TestAnOperatorStopsATurn(t *testing.T) {
 	if x.Stopped == "" || x.StoppedBy != "" || len(x.Approvals) != 2 || len(x.Feedback) != 0 {
 		t.Errorf("the turn says %+v", x.turnPeople)
 	}
-	if code, out, _ := ran(t, nil, "--db", db, "turn", "1"); code != exitOK || !strings.Contains(out, "by an operator") || !strings.Contains(out, "close asked of Ann: open") {
+	if code, out, _ := ran(t, nil, "--db", db, "turn", "1"); code != exitOK || !strings.Contains(out, "by an operator") || !strings.Contains(out, "Ann is asked whether close may be called") {
 		t.Errorf("status %d\n%s", code, out)
 	}
 	if code, _, errs := ran(t, nil, "--db", db, "stop", "7"); code == exitOK || !strings.Contains(errs, "turn 7") {

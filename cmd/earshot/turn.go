@@ -64,6 +64,9 @@ func (c *turnCmd) Run(ctx context.Context, a *app) error {
 	return nil
 }
 
+// maxTurnApprovals is of how many calls the approvals of a turn are shown.
+const maxTurnApprovals = 100
+
 // whole reads a turn, or returns an error that says how to find it.
 func (l turnStore) whole(ctx context.Context, id int64) (wholeTurn, error) {
 	var w wholeTurn

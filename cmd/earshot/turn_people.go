@@ -20,17 +20,9 @@ type turnPeople struct {
 }
 
 func (l turnStore) people(ctx context.Context, q earshot.QueuedTurn) (p turnPeople, err error) {
-	list, err := l.store.Approvals(ctx, earshot.ApprovalQuery{Turn: q.ID, Limit: 200})
+	p.Approvals, err = l.approvals(ctx, earshot.ApprovalQuery{Turn: q.ID, Limit: maxTurnApprovals})
 	if err != nil {
 		return p, err
-	}
-	p.Approvals = []approvalJSON{}
-	for _, x := range list {
-		row, err := l.approval(ctx, x)
-		if err != nil {
-			return p, err
-		}
-		p.Approvals = append(p.Approvals, row)
 	}
 	if q.Stopped != 0 {
 		p.Stopped, p.StoppedBy = q.Stopped.String(), string(q.StoppedBy)
@@ -41,23 +33,10 @@ func (l turnStore) people(ctx context.Context, q earshot.QueuedTurn) (p turnPeop
 
 func (w *wholeTurn) showPeople(a *app) {
 	p := w.people
-	if len(p.Approvals)+len(p.Feedback) == 0 && p.Stopped == "" {
+	if len(p.Feedback) == 0 && p.Stopped == "" {
 		return
 	}
 	a.printf("%s", terminal.Rule("people", a.width))
-	for _, r := range p.Approvals {
-		who := nameOr(r.ByName, r.By)
-		if r.Operator {
-			who = "an operator"
-		}
-		parts := []string{r.minute, terminal.Strong(plain.Line(r.Tool, 64)), "asked of " + plain.Line(nameOr(r.AskerName, r.Asker), 40) + ":", approvalStyle(r.State)}
-		for _, s := range []string{who, r.Why, r.Result} {
-			if s != "" {
-				parts = append(parts, "· "+plain.Line(s, 80))
-			}
-		}
-		a.printf("%s\n", strings.Join(parts, " "))
-	}
 	if p.Stopped != "" {
 		who := p.StoppedBy
 		if who == "" {

@@ -3,8 +3,11 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/plain"
@@ -37,7 +40,11 @@ func (w *wholeTurn) show(a *app, prices map[string]config.Price, all bool) {
 		in, out := shownOf(ledger)
 		a.printf("%s%s\n", terminal.Rule(fmt.Sprintf("ledger: %s shown, %s left out", plain.Number(in), plain.Number(out)), a.width), terminal.Ledger(ledger, w.consideredMessages(), w.Identity(), all, a.width))
 	}
-	w.showJournal(a)
+	if len(w.Steps)+len(w.people.Approvals) > 0 {
+		a.printf("%s", terminal.Rule("journal", a.width))
+		w.showJournal(a)
+		a.printf("\n")
+	}
 	w.showAnswer(a)
 	w.showPeople(a)
 	a.printf("%s\n", w.Spent(priceOf(prices)))
@@ -88,13 +95,16 @@ func (w *wholeTurn) showNames(a *app) {
 	}
 }
 
+// showJournal writes the steps of the turn, and what people were asked and decided between
+// them.
 func (w *wholeTurn) showJournal(a *app) {
-	if len(w.Steps) == 0 {
-		return
-	}
-	a.printf("%s", terminal.Rule("journal", a.width))
+	events := w.decisions()
 	for _, e := range w.Steps {
-		at := terminal.Faint(e.Time.UTC().Format("15:04:05.000"))
+		for len(events) > 0 && events[0].at <= e.Time {
+			events[0].show(a)
+			events = events[1:]
+		}
+		at := clockOf(e.Time)
 		switch {
 		case e.Answer != nil:
 			u := e.Answer.Usage
@@ -142,7 +152,53 @@ func (w *wholeTurn) showJournal(a *app) {
 			a.printf("%s  %s\n", at, terminal.Faint(stepWords(e)))
 		}
 	}
-	a.printf("\n")
+	for _, e := range events {
+		e.show(a)
+	}
+}
+
+// clockOf is the time of a line of the journal.
+func clockOf(t earshot.Time) string { return terminal.Faint(t.UTC().Format("15:04:05.000")) }
+
+// A decision is a line of the journal about somebody who was asked something.
+type decision struct {
+	at   earshot.Time
+	text string
+}
+
+func (d decision) show(a *app) { a.printf("%s  %s\n", clockOf(d.at), d.text) }
+
+// decisions returns what people were asked in the turn and what they decided, by time.
+func (w *wholeTurn) decisions() (list []decision) {
+	for _, x := range w.people.Approvals {
+		asked := "whether " + terminal.Strong(plain.Line(x.Tool, 64)) + " may be called"
+		if x.Tool == bot.AskTool {
+			asked = "something by the model"
+		}
+		list = append(list, decision{x.asked, plain.Line(nameOr(x.AskerName, x.Asker), 40) + " is asked " + asked})
+		if x.decided == 0 {
+			continue
+		}
+		by := plain.Line(nameOr(x.ByName, x.By), 40)
+		if x.Operator {
+			by = "an operator"
+		}
+		text := "nobody agreed to " + plain.Line(x.Tool, 64) + ": " + string(x.State)
+		switch {
+		case x.State == earshot.ApprovalAgreed && x.Tool == bot.AskTool:
+			text = terminal.Good(by+" answered") + ": " + plain.Line(x.Why, 200)
+		case x.State == earshot.ApprovalAgreed:
+			text = terminal.Good(by+" agreed") + " to exactly these arguments, SHA-256 " + x.SHA256[:min(12, len(x.SHA256))] + "…"
+		case x.State == earshot.ApprovalRefused:
+			text = terminal.Bad(by + " said no")
+			if x.Why != "" {
+				text += ": " + plain.Line(x.Why, 200)
+			}
+		}
+		list = append(list, decision{x.decided, text})
+	}
+	slices.SortStableFunc(list, func(x, y decision) int { return cmp.Compare(x.at, y.at) })
+	return list
 }
 
 // stepWords says what a step without content is.

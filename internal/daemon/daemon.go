@@ -36,6 +36,12 @@ import (
 // A Screen describes a terminal; see [local.Screen].
 type Screen = local.Screen
 
+// What people do in [Daemon.Chat]: see [local.NewMessage] and [local.Choice].
+type (
+	NewMessage = local.NewMessage
+	Choice     = local.Choice
+)
+
 // A Daemon is a bot with everything that it needs, ready to run. Its fields are
 // read-only.
 type Daemon struct {

@@ -40,7 +40,7 @@ type Options struct {
 	// Confirm is how long after Slack has said that the bot was removed it is
 	// asked again, before anything is erased. Default: a minute.
 	Confirm time.Duration
-	Outside Outside // for tests
+	Outside Outside // for tests, and for a demo with a model of its own
 }
 
 func (o Options) withDefaults() Options {

@@ -19,7 +19,7 @@ import (
 
 // Outside replaces the clock, randomness and the network, so that a test can run
 // a whole daemon under a clock and a seed of its own. A zero field leaves the
-// real one.
+// real one. A demo gives the daemon its scripted model by it.
 type Outside struct {
 	Model      llm.Model                                                      // in place of the configured models; it gets retries and a breaker too
 	Summariser llm.Model                                                      // in place of the configured model that summarises
