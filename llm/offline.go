@@ -25,6 +25,12 @@ const OfflineName = "offline"
 //	channel_context   {"intent": "the question"}
 //	channel_messages  {"message_ids": ["…"]} for cut messages that fit, where the prompt has ids
 //
+// It calls any other tool only where the question writes the call out, name and
+// arguments, so that tools can be tried without a model's key; the answer quotes what they
+// return:
+//
+//	@earshot tracker__create_issue {"title": "staging is down"}
+//
 // A tool's result is JSON. Messages in it, at any depth, are objects with a text
 // (or snippet), an author (a name, or an object with display_name or name) and
 // perhaps a ts (or time) and a message_id (or id). What a message quotes is its
@@ -105,6 +111,12 @@ func (s *promptView) calls(r Request) []Call {
 		}
 		id := "offline_" + strconv.Itoa(before+len(calls)+1)
 		calls = append(calls, Call{ID: id, Name: name, Args: string(raw)})
+	}
+	for _, c := range s.named(r.Tools) {
+		call(c.name, json.RawMessage(c.args))
+	}
+	if len(calls) > 0 {
+		return calls
 	}
 	if intent := s.intent(); intent != "" {
 		call(contextTool, map[string]any{"intent": intent})

@@ -30,6 +30,9 @@ const (
 
 // answer returns the text of the answer.
 func (s *promptView) answer() string {
+	if len(s.told) > 0 {
+		return offlineNamed + "\n\n" + strings.Join(s.told, "\n")
+	}
 	lines := []string{offlineIntro}
 	best := s.best(maxQuotes)
 	switch {
@@ -115,7 +118,7 @@ func (s *promptView) distinct() []quote {
 	var out []quote
 	for _, q := range s.quotes {
 		key := foldText(q.text)
-		own := strings.HasPrefix(key, foldText(offlineIntro)) // an earlier answer of this model
+		own := strings.HasPrefix(key, foldText(offlineIntro)) || strings.HasPrefix(key, foldText(offlineNamed)) // an earlier answer of this model
 		if key == "" || key == question || q.speaker == "" || own {
 			continue
 		}

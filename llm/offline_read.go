@@ -11,9 +11,10 @@ import (
 type promptView struct {
 	question string
 	quotes   []quote
-	answered bool // by tools, since the question
-	gap      bool // a part of the history is missing
-	files    bool // the question has files
+	answered bool     // by tools, since the question
+	gap      bool     // a part of the history is missing
+	files    bool     // the question has files
+	told     []string // what tools have answered that the question named
 }
 
 // A quote is a message that the offline model may quote.
@@ -48,6 +49,10 @@ func readRequest(r Request) *promptView {
 				s.add(t, false)
 			case p.Kind == KindResult && p.Result != nil:
 				s.answered = s.answered || i > last
+				if i > last && p.Result.Name != contextTool && p.Result.Name != messagesTool {
+					s.tell(*p.Result)
+					continue
+				}
 				if !p.Result.Failed {
 					s.result(*p.Result)
 				}
