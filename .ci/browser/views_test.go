@@ -58,7 +58,7 @@ func TestOnlyOperatorsChangeSomething(t *testing.T) {
 		"question": "is this to be discarded?", "again": "is this to be asked again?",
 		"changes": []string{
 			fmt.Sprintf("/turns/%d/retry", again), fmt.Sprintf("/turns/%d/discard", again),
-			"/chat/say", "/chat/edit", "/chat/delete",
+			"/chat/say", "/chat/edit", "/chat/delete", "/chat/choose",
 		},
 	})
 	if strings.Contains(r.Logged(), "discarded?") {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/counted"
 	"github.com/earshot-ai/earshot/internal/inspect"
 	"github.com/earshot-ai/earshot/platform/local"
@@ -58,6 +60,7 @@ var bounds = map[string]counted.CallBound{
 	"POST /chat/say":                              aboutOne,
 	"POST /chat/edit":                             aboutOne,
 	"POST /chat/delete":                           aboutOne,
+	"POST /chat/choose":                           aPage, // which says what somebody is told alone
 	"GET /turns/{id}/{picture}":                   aboutOne,
 	"GET /turns/{id}":                             aboutOne,
 	"GET /turns/{id}/what-if/{picture}":           aboutOne,
@@ -131,6 +134,16 @@ func TestAmongManyChannelsEachPageIsBounded(t *testing.T) {
 				form.Set("as", x.canary)
 				form.Set("message", string(heard.Message.ID))
 				form.Set("token", token)
+				if p == "POST /chat/choose" {
+					asks, err := m.chat.Post(t.Context(), bot.Draft{Key: "AQUESTION", Text: "May I?", Choices: []bot.Choice{{ID: "do", Label: "Do it"}}, Place: bot.Place{
+						Channel: earshot.Channel{Platform: earshot.Local, Workspace: "local", ID: "ops"}, Anchor: heard.Message,
+					}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					form.Set("message", string(asks.ID))
+					form.Set("choice", "do")
+				}
 				ask("token", x, method, []string{strings.Replace(strings.Fields(p)[1], "{id}", fmt.Sprint(x.parked), 1)}, form)
 				return
 			}

@@ -31,6 +31,7 @@ type chatMessage struct {
 	Context   string            `json:"context,omitempty"` // what the bot would see
 	Link      string            `json:"link,omitempty"`
 	Revisions []chatRevision    `json:"revisions,omitempty"`
+	Choices   []chatChoice      `json:"choices,omitempty"`
 
 	at      earshot.Time
 	edited  earshot.Time

@@ -144,6 +144,7 @@ func (r *chatReader) line(m earshot.Message, t explain.Talk) chatMessage {
 			x.Turn.Draft = r.drafts[m.ID].Text
 		}
 	}
+	x.Choices = r.choices(m)
 	if m.Author.Kind == earshot.Human || m.Author.Kind == "" {
 		x.Context = contextLink(scope, m.ID)
 	}

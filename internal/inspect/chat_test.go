@@ -58,6 +58,12 @@ func newChat(t *testing.T, model llm.Model, change func(*inspect.Options)) chatW
 // newChatOver is newChat over a store, which the bot calls own.
 func newChatOver(t *testing.T, st, own earshot.Store, model llm.Model, change func(*inspect.Options)) chatWorld {
 	t.Helper()
+	return newChatWith(t, st, bot.Options{Store: own, Model: model}, change)
+}
+
+// newChatWith is newChat over a store, with a bot of these options.
+func newChatWith(t *testing.T, st earshot.Store, o bot.Options, change func(*inspect.Options)) chatWorld {
+	t.Helper()
 	p, err := local.Open(t.Context(), st, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +73,8 @@ func newChatOver(t *testing.T, st, own earshot.Store, model llm.Model, change fu
 		t.Fatal(err)
 	}
 	w := chatWorld{ended: make(chan bot.Report, 10)}
-	b := bot.New(bot.Options{Store: own, Model: model, Platform: p, Counter: counter, Identity: p.Agent(), Done: func(r bot.Report) { w.ended <- r }})
+	o.Platform, o.Counter, o.Identity, o.Done = p, counter, p.Agent(), func(r bot.Report) { w.ended <- r }
+	b := bot.New(o)
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
 	go func() { ran <- b.Run(ctx) }()
@@ -144,6 +151,8 @@ type said struct {
 		ID, Name, Kind string
 	}
 	Text, Edited, Context, Link string
+	Thread                      earshot.MessageID
+	Choices                     []struct{ ID, Label, Words string }
 	Deleted                     bool
 	Reactions                   []struct {
 		Name  string
@@ -184,10 +193,10 @@ type talked struct {
 }
 
 // read reads the JSON of a page of the chat.
-func (w world) read(t *testing.T, query string) talked {
+func (w world) read(t *testing.T, query string, header ...string) talked {
 	t.Helper()
 	var d talked
-	body := w.get(t, "/chat.json?"+query, http.StatusOK)
+	body := w.get(t, "/chat.json?"+query, http.StatusOK, header...)
 	if err := json.Unmarshal([]byte(body), &d); err != nil {
 		t.Fatalf("%v in %s", err, body)
 	}
@@ -432,7 +441,7 @@ func TestTheChatIsWrittenByWhoMay(t *testing.T) {
 	if !strings.Contains(body, "<fieldset disabled>") || !strings.Contains(body, "a key that may only read") || strings.Contains(body, `action="/chat/delete"`) {
 		t.Errorf("a viewer's page: %s", body)
 	}
-	for _, path := range []string{"/chat/say", "/chat/edit", "/chat/delete"} {
+	for _, path := range []string{"/chat/say", "/chat/edit", "/chat/delete", "/chat/choose"} {
 		w.post(t, path, in("ops", "as", "ada", "text", "x", "name", "new"), http.StatusForbidden, viewer...)
 		w.post(t, path, in("ops", "as", "ada", "text", "x", "name", "new"), http.StatusUnauthorized)
 	}

@@ -17,6 +17,7 @@ func (s *server) chatRoutes(mux router) {
 	s.chatForm(mux, "/chat/say", s.say)
 	s.chatForm(mux, "/chat/edit", s.editMessage)
 	s.chatForm(mux, "/chat/delete", s.deleteMessage)
+	s.chatForm(mux, "/chat/choose", s.choose)
 }
 
 // A chatWrite is a form that was sent.
@@ -81,7 +82,10 @@ func (s *server) chatWrite(v *visit) (*chatWrite, error) {
 func (s *server) chatAgain(w http.ResponseWriter, x *chatWrite, typed *chatTyped, err error) {
 	status := http.StatusUnprocessableEntity
 	r, refused := visible.AsRefusal(err)
+	var told toldAlone
 	switch {
+	case errors.As(err, &told):
+		status, typed.problem = http.StatusOK, told.Error()
 	case errors.Is(err, local.ErrInvalid):
 		typed.problem = strings.TrimPrefix(err.Error(), local.ErrInvalid.Error()+": ")
 	case errors.Is(err, local.ErrForbidden):

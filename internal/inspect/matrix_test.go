@@ -129,6 +129,7 @@ var (
 		"POST /chat/say":           func(territory) []string { return []string{"/chat/say"} },
 		"POST /chat/edit":          func(territory) []string { return []string{"/chat/edit"} },
 		"POST /chat/delete":        func(territory) []string { return []string{"/chat/delete"} },
+		"POST /chat/choose":        func(territory) []string { return []string{"/chat/choose"} },
 	}
 	lists = map[string][]string{
 		"GET /{$}": {"/"}, "GET /index.json": {"/index.json"}, "GET /index/{picture}": {"/index/x.svg"},
