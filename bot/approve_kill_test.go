@@ -39,8 +39,8 @@ func TestKillsWhilePeopleAreAsked(t *testing.T) {
 }
 
 // clickUntil has people click at what they are asked, each twice, until done.
-func clickUntil(done <-chan struct{}, w *world, seed uint64) {
-	chance, b := rand.New(rand.NewPCG(seed, 2)), w.bot
+func clickUntil(done <-chan struct{}, w *world, b *bot.Bot, seed uint64) {
+	chance := rand.New(rand.NewPCG(seed, 2))
 	for {
 		select {
 		case <-done:

@@ -607,3 +607,29 @@ func TestAToolThatFailsAfterAYes(t *testing.T) {
 		})
 	}
 }
+
+// Calls of two turns may have the same id, where the one waits while the other is answered:
+// a provider without ids counts from what it is sent.
+func TestCallsOfTurnsThatWaitHaveIDsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	withApprovals(t, nil, func(w *world, b *tracker, m *llmtest.Model) {
+		ask := w.asked(b)
+		w.say(general, bob, "m2", "<@U0BOT> is there an issue?", under("m1"))
+		w.rest(time.Second)
+		w.choose(ask, "do", alice)
+		w.rest(time.Second)
+		same(t, "turns", w.turns(), []string{"m1 done", "m2 done"})
+		w.say(general, bob, "m3", "<@U0BOT> and now?", under("m1"))
+		w.rest(time.Second)
+		same(t, "turns", w.turns(), []string{"m1 done", "m2 done", "m3 done"})
+		var ids []string
+		for _, x := range m.Requests()[len(m.Requests())-1].Messages {
+			for _, p := range x.Parts {
+				if p.Call != nil {
+					ids = append(ids, p.Call.ID)
+				}
+			}
+		}
+		same(t, "the ids in the session", ids, []string{"call_1", "call_1_2"})
+	}, llmtest.Call("create_issue", `{"text":"staging"}`), llmtest.Call("find_issue", `{"text":"x"}`), llmtest.Say("No."), llmtest.Say("Opened."), llmtest.Say("Now there is."))
+}

@@ -107,9 +107,41 @@ func (d *requestDialog) addResults(results []toolResult) {
 	for i, r := range d.results {
 		list[i] = r.Result
 	}
-	d.request = d.request.Append(*d.last, llm.Results(list...))
+	said := *d.last
+	d.renameCalls(&said, list)
+	d.request = d.request.Append(said, llm.Results(list...))
 	d.last, d.results = nil, nil
 	d.rounds++
+}
+
+// renameCalls gives calls other ids whose own the request has already: where a turn has waited
+// for a person, a later one of its conversation may have made the same.
+func (d *requestDialog) renameCalls(said *llm.Response, results []llm.Result) {
+	used := map[string]bool{}
+	for _, m := range d.request.Messages {
+		for _, p := range m.Parts {
+			if p.Call != nil {
+				used[p.Call.ID] = true
+			}
+		}
+	}
+	said.Parts = slices.Clone(said.Parts)
+	for i, p := range said.Parts {
+		if p.Call == nil {
+			continue
+		}
+		c := *p.Call
+		for n := 2; used[c.ID]; n++ {
+			c.ID = fmt.Sprint(p.Call.ID, "_", n)
+		}
+		used[c.ID], said.Parts[i].Call = true, &c
+		for k := range results {
+			if results[k].Call == p.Call.ID {
+				results[k].Call = c.ID
+				break
+			}
+		}
+	}
 }
 
 // hasResult reports whether a call of the last response has its result.

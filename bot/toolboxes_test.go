@@ -548,7 +548,8 @@ func killWhileToolsAct(t *testing.T, seed uint64, approve bool) (kills int) {
 			Platform: slowPanel{slow{page, p, func() time.Duration { return 100 * time.Millisecond }}}, Limits: bot.Limits{Tries: 1000},
 		})
 		if approve {
-			running.Go(func() { clickUntil(p.done, w, chance.Uint64()) })
+			b, clicks := w.bot, chance.Uint64()
+			running.Go(func() { clickUntil(p.done, w, b, clicks) })
 		}
 		for i := 0; n == 0 && i < questions; i++ {
 			c := general

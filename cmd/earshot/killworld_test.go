@@ -231,7 +231,7 @@ func (k *killConversation) sayNext(ctx context.Context, p *killProcess) error {
 		Turn int64 `json:"turn"`
 	}
 	err := p.call(ctx, "POST", "/v1/channels/"+k.channel+"/messages", map[string]string{
-		"as": k.person, "text": fmt.Sprintf("%s (%d)", k.text, k.said), "thread": k.root, "client": fmt.Sprintf("%s-%d", k.person, k.said),
+		"as": k.person, "text": k.says(k.said), "thread": k.root, "client": fmt.Sprintf("%s-%d", k.person, k.said),
 	}, &heard)
 	if err != nil {
 		return err
@@ -244,6 +244,14 @@ func (k *killConversation) sayNext(ctx context.Context, p *killProcess) error {
 		k.root = heard.Message.ID
 	}
 	return nil
+}
+
+// says is what the person says as the nth.
+func (k *killConversation) says(n int) string {
+	if strings.Contains(k.text, "%d") {
+		return fmt.Sprintf(k.text, n)
+	}
+	return fmt.Sprintf("%s (%d)", k.text, n)
 }
 
 type badStatus struct {
