@@ -116,23 +116,34 @@ func (c *ownCall) mayRun() bool {
 	return false
 }
 
-// noteResult notes with its approval what came of a call.
-func (x *modelExchange) noteResult(ctx context.Context, c ownCall) error {
-	a, asked := x.approvals[c.of.ID]
-	if !asked || a.State != earshot.ApprovalAgreed || a.Result != "" || a.Tool == askPerson {
-		return nil
-	}
-	result := resultDone
-	switch r := c.result; {
-	case r.Unknown:
-		result = resultUnknown
-	case r.NotRun:
-		result = resultNotRun
-	case r.Failed:
-		result = resultFailed
-	}
-	if err := x.store.NoteApproval(ctx, x.lease, a.ID, result); err != nil {
-		return fmt.Errorf("note what came of an approval: %w", err)
+// noteResults notes with approvals what came of their calls, as the journal has it: also of
+// those of a process that ended between the two.
+func (t *turn) noteResults(ctx context.Context, list []earshot.Approval) error {
+	for i, a := range list {
+		if a.State != earshot.ApprovalAgreed || a.Result != "" || a.Tool == askPerson {
+			continue
+		}
+		if len(t.journal.steps) == 0 {
+			if err := t.journal.read(ctx); err != nil {
+				return err
+			}
+		}
+		r, known := t.journal.resultOf(a.Call)
+		if !known {
+			continue
+		}
+		list[i].Result = resultDone
+		switch {
+		case r.Unknown:
+			list[i].Result = resultUnknown
+		case r.NotRun:
+			list[i].Result = resultNotRun
+		case r.Failed:
+			list[i].Result = resultFailed
+		}
+		if err := t.store.NoteApproval(ctx, t.lease, a.ID, list[i].Result); err != nil {
+			return fmt.Errorf("note what came of an approval: %w", err)
+		}
 	}
 	return nil
 }

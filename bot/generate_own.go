@@ -88,9 +88,6 @@ func (x *modelExchange) runGroup(ctx, hard context.Context, list []ownCall) erro
 			return err
 		}
 		x.addResults([]toolResult{*c.result})
-		if err := x.noteResult(hard, c); err != nil {
-			return err
-		}
 	}
 	if err := x.showDecided(hard); err != nil {
 		return err

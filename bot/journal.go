@@ -91,6 +91,20 @@ func (j *journal) failedStep() (s earshot.Step, ok bool) {
 	return s, false
 }
 
+// resultOf returns what came of a call of a tool of one's own; known is false where the
+// journal does not have it.
+func (j *journal) resultOf(call string) (r toolResult, known bool) {
+	for _, s := range j.steps {
+		if s.Kind != stepResult {
+			continue
+		}
+		if d, err := step.Decode(s); err == nil && len(d.Results) == 1 && d.Results[0].Call == call {
+			r, known = d.Results[0], true // the last: an earlier one may be of a call that was made again
+		}
+	}
+	return r, known
+}
+
 // fileRecords returns what the journal says of the turn's files, the last record
 // of each; nil where it says nothing.
 func (j *journal) fileRecords() (map[earshot.ArtifactID]attach.Record, error) {

@@ -30,7 +30,7 @@ func (o *outbox) ask(ctx context.Context, a earshot.Approval, text string, choic
 	return err
 }
 
-// showDecided shows in the messages that asked people something how that was decided. A
+// showDecided notes and shows, in the messages that asked people something, how that was decided and what came of it. A
 // message that takes no text is left as it is: a choice at it is refused.
 func (t *turn) showDecided(ctx context.Context) error {
 	if !t.hasAsked || t.opts.DryRun {
@@ -43,6 +43,9 @@ func (t *turn) showDecided(ctx context.Context) error {
 	list, err := t.store.Approvals(ctx, earshot.ApprovalQuery{Turn: t.queued.ID, Limit: maxApprovals})
 	if err != nil {
 		return fmt.Errorf("look up approvals: %w", err)
+	}
+	if err := t.noteResults(ctx, list); err != nil {
+		return err
 	}
 	for _, a := range list {
 		i := slices.IndexFunc(posts, func(p earshot.Post) bool { return p.Key == string(a.ID) && p.State == earshot.PostSent })
