@@ -51,6 +51,8 @@ type platformLink struct {
 	answer func(ctx context.Context) ([]func(context.Context) error, error)
 
 	known atomic.Bool // the bot's identity is, from the platform or from the store
+	// silent is since when the platform has not said who the bot is; nil once it has.
+	silent atomic.Pointer[time.Time]
 }
 
 // open finds out who the bot is, and returns the platform without what is served
@@ -85,7 +87,11 @@ func (l *platformLink) begin(ctx context.Context) ([]func(context.Context) error
 // connection describes the link.
 func (l *platformLink) connection() connection {
 	c := connection{platform: string(l.platform), known: l.known.Load()}
-	c.since, c.down = l.Down()
+	if c.since, c.down = l.Down(); !c.down {
+		if since := l.silent.Load(); since != nil {
+			c.since, c.down = *since, true
+		}
+	}
 	if why, since, out := l.SignedOut(); out {
 		c.signedOut, c.since = why, since
 	}
@@ -116,6 +122,8 @@ func (l *platformLink) identify(ctx context.Context) (knownIdentity, error) {
 	case !l.unreachable(err):
 		return knownIdentity{}, err
 	}
+	now := l.options.Outside.clock()
+	l.silent.Store(&now)
 	l.options.Log.Warn("the platform is unreachable; it is asked again until it answers", "platform", l.platform, "err", err)
 	known, err := l.Recall(ctx)
 	if err != nil {
@@ -190,6 +198,7 @@ func (l *platformLink) retryIdentify(ctx context.Context) error {
 		err := l.Enter(ctx)
 		switch {
 		case err == nil:
+			l.silent.Store(nil)
 			l.options.Log.Info("the platform answers", "platform", l.platform)
 			return nil
 		case ctx.Err() != nil:
