@@ -123,8 +123,8 @@ func quoted(s string) string {
 
 // briefly writes a time in words: 60 minutes, 90 seconds.
 func briefly(d time.Duration) string {
-	if d%time.Minute == 0 {
+	if d = d.Round(time.Second); d%time.Minute == 0 {
 		return fmt.Sprintf("%d minutes", d/time.Minute)
 	}
-	return fmt.Sprintf("%d seconds", int(d.Round(time.Second)/time.Second))
+	return fmt.Sprintf("%d seconds", int(d/time.Second))
 }
