@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,39 +48,61 @@ func TestThePagesShowWhatTheProgramPrints(t *testing.T) {
 func checkPage(t *testing.T, page string) (commands int) {
 	t.Helper()
 	env := []string{"EARSHOT_DB=" + filepath.Join(t.TempDir(), "readme.db"), "COLUMNS=92"}
-	var command string
-	var printed []string
-	for line := range strings.Lines(page) {
-		line, indented := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "    ")
-		if c, ok := strings.CutPrefix(line, "$ earshot "); ok && indented {
-			commands++
-			command, _, _ = strings.Cut(c, "  #")
-			args := append([]string{"earshot"}, strings.Fields(strings.ReplaceAll(command, "testdata/workspace", "../../testdata/workspace"))...)
-			var out, problems bytes.Buffer
-			if code := run(t.Context(), args, env, strings.NewReader(""), &out, &problems); code != 0 {
-				t.Fatalf("earshot %s: exit status %d: %s", command, code, &problems)
-			}
-			printed = strings.Split(out.String(), "\n")
+	for _, c := range commandsOf(page) {
+		line, ok := strings.CutPrefix(c.line, "earshot ")
+		if !ok {
 			continue
 		}
-		if !indented && line != "" || strings.HasPrefix(line, "$") {
-			command = ""
+		commands++
+		args := append([]string{"earshot"}, strings.Fields(strings.ReplaceAll(line, "testdata/workspace", "../../testdata/workspace"))...)
+		var out, problems bytes.Buffer
+		if code := run(t.Context(), args, env, strings.NewReader(""), &out, &problems); code != 0 {
+			t.Fatalf("earshot %s: exit status %d: %s", line, code, &problems)
 		}
-		if line = comparable(line); command == "" || line == "" || line == "…" {
-			continue
-		}
-		start, cut := strings.CutSuffix(line, "…")
-		found := false
-		for i, p := range printed {
-			p = comparable(p)
-			if found = p == line || cut && strings.HasPrefix(p, strings.TrimRight(start, " ")); found {
-				printed = printed[i+1:]
-				break
-			}
-		}
-		if !found {
-			t.Errorf("earshot %s does not print, here: %s", command, line)
+		if missing := c.missing(out.String()); missing != "" {
+			t.Errorf("earshot %s does not print, here: %s", line, missing)
 		}
 	}
 	return commands
+}
+
+// A shownCommand is a command that a page shows, and lines that it prints, in this order.
+type shownCommand struct {
+	line  string
+	shows []string
+}
+
+// commandsOf returns the commands of a page.
+func commandsOf(page string) (list []shownCommand) {
+	open := false // what follows is printed by the last command
+	for line := range strings.Lines(page) {
+		line, indented := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "    ")
+		if c, ok := strings.CutPrefix(line, "$ "); ok && indented {
+			c, _, _ = strings.Cut(c, "  #")
+			list, open = append(list, shownCommand{line: c}), true
+			continue
+		}
+		if !indented && line != "" {
+			open = false
+		}
+		if open && line != "" && line != "…" {
+			list[len(list)-1].shows = append(list[len(list)-1].shows, line)
+		}
+	}
+	return list
+}
+
+// missing returns the first line that is not printed after those before it; "" where all
+// are. An ellipsis stands for any text.
+func (c shownCommand) missing(printed string) string {
+	rest := strings.Split(printed, "\n")
+	for _, line := range c.shows {
+		want := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(comparable(line)), "…", ".*") + "$")
+		i := slices.IndexFunc(rest, func(p string) bool { return want.MatchString(comparable(p)) })
+		if i < 0 {
+			return line
+		}
+		rest = rest[i+1:]
+	}
+	return ""
 }
