@@ -60,6 +60,7 @@ func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput,
 	}
 	if len(g.offer.list) > 0 {
 		g.request.Instructions = strings.TrimLeft(g.request.Instructions+"\n\n"+howToAct, "\n")
+		g.offer.takeFrom(&g.request.Budget, how.counter)
 	}
 	if err := t.readInput(ctx, &g); err != nil {
 		return gatheredInput{}, t.cannotMake(ctx, err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tools"
@@ -38,6 +39,7 @@ type offer struct {
 	list   []toolbox.Tool
 	boxes  map[string]toolbox.Toolbox // by the name of the tool; none for a tool that went meanwhile
 	of     earshot.TurnID             // whose journal has the list; 0: it is not written yet
+	tokens int                        // of what the model is given, beside the prompt
 	before string                     // the hash of the list that the conversation's newest turn had
 }
 
@@ -60,6 +62,16 @@ func (o offer) forModel() []llm.Tool {
 		list[i] = t.Tool
 	}
 	return list
+}
+
+// takeFrom counts the descriptions of the tools, and takes them from what the whole request
+// may have; at most half of it, so that a small limit still has room for the question.
+func (o *offer) takeFrom(b *assemble.Budget, counter assemble.Counter) {
+	o.tokens = 0
+	for _, t := range o.forModel() {
+		o.tokens += counter.Count(t.Name) + counter.Count(t.Description) + counter.Count(string(t.Schema))
+	}
+	b.Limit -= min(o.tokens, b.Limit/2)
 }
 
 // toolPlace is where the turn's tools are offered and called.
@@ -157,7 +169,7 @@ func (t *turn) recordOffer(ctx context.Context, o *offer) error {
 	if o.sha256 == "" || o.of != 0 {
 		return nil
 	}
-	data := step.Offer{SHA256: o.sha256, List: o.list, Hidden: o.hidden}
+	data := step.Offer{SHA256: o.sha256, List: o.list, Hidden: o.hidden, Tokens: o.tokens}
 	before, of, err := t.offeredBefore(ctx)
 	if err != nil {
 		return err

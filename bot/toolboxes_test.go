@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/llm/llmtest"
@@ -654,4 +655,49 @@ func (acting) Generate(ctx context.Context, r llm.Request, _ func(llm.Event)) (l
 		return llm.Response{Parts: []llm.Part{llm.Calling(llm.Call{ID: fmt.Sprint("c", n), Name: "create_issue", Args: fmt.Sprintf(`{"text":"%s-%d"}`, question, n)})}, Stop: llm.StopCalls, Usage: usage}, nil
 	}
 	return llm.Response{Parts: []llm.Part{llm.Text(strings.Join(told, ", "))}, Stop: llm.StopEnd, Usage: usage}, nil
+}
+
+// What tools are described with is counted, stands in the journal, and is taken from the
+// limit of the whole request, of which the question keeps half.
+func TestTheDescriptionsOfToolsAreTakenFromTheLimit(t *testing.T) {
+	t.Parallel()
+	for _, x := range []struct{ limit, least, most int }{{5000, 4500, 4700}, {400, 200, 200}} {
+		withTracker(t, func(o *bot.Options, b *tracker) {
+			long := tool("wiki", toolbox.Reads)
+			long.Description = strings.Repeat("It has chapters. ", 60)
+			b.more = []toolbox.Tool{long}
+			o.Budget = assemble.Budget{Tokens: 8000, Session: 32000, Limit: x.limit}
+		}, func(w *world, _ *tracker, m *llmtest.Model) {
+			w.say(general, alice, "m1", "<@U0BOT> hello")
+			w.rest(time.Second)
+			list, err := w.store.QueuedTurns(t.Context(), earshot.TurnQuery{Limit: 1})
+			if err != nil || len(list) != 1 || list[0].State != earshot.TurnDone {
+				t.Fatalf("turns %+v, %v", list, err)
+			}
+			q, err := w.store.QueuedTurn(t.Context(), list[0].ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, err := bot.Input(t.Context(), w.store, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps, err := w.store.Steps(t.Context(), q.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var offered struct{ Tokens int }
+			if err := json.Unmarshal(steps[0].Data, &offered); err != nil {
+				t.Fatal(err)
+			}
+			tools := m.Requests()[0].Tools
+			want := 0
+			for _, x := range tools[len(tools)-4:] {
+				want += tokens.Base(x.Name) + tokens.Base(x.Description) + tokens.Base(string(x.Schema))
+			}
+			if offered.Tokens != want || want < 50 || in.Budget.Limit < x.least || in.Budget.Limit > x.most || in.Budget.Limit != x.limit-min(want, x.limit/2) {
+				t.Errorf("of %d the prompt may have %d; the journal has %d tokens, want %d", x.limit, in.Budget.Limit, offered.Tokens, want)
+			}
+		}, llmtest.Say("Hello."))
+	}
 }

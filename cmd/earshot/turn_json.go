@@ -27,6 +27,7 @@ type turnJSON struct {
 	Files   []attachmentJSON   `json:"attachments"`
 	Journal []journalEntryJSON `json:"journal"`
 	Posts   []postJSON         `json:"posts"`
+	Tools   int                `json:"tool_tokens,omitempty"` // of the descriptions of tools of one's own, beside the prompt
 	Spent   explain.Spending   `json:"spent"`
 	Took    int64              `json:"took_us"`
 	Page    string             `json:"page"` // its address on the inspector
@@ -60,6 +61,7 @@ func (w *wholeTurn) writeJSON(a *app, prices map[string]config.Price) error {
 		Ledger: ledgerJSON(w.Ledger()), Files: w.attachments(), Journal: w.journalJSON(), Posts: []postJSON{},
 		Spent: w.Spent(priceOf(prices)), Took: w.Took().Microseconds(), Page: w.page,
 	}
+	out.Tools, _ = w.OwnTools()
 	for _, n := range names {
 		out.Names = append(out.Names, namedJSON(n))
 	}

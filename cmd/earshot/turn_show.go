@@ -32,7 +32,11 @@ func (w *wholeTurn) show(a *app, prices map[string]config.Price, all bool) {
 	w.showNames(a)
 	if w.Prompt != nil {
 		a.printf("%s\n", terminal.Prompt(*w.Prompt, a.width, 0))
-		a.printf("%s%s\n", terminal.Rule("tokens", a.width), terminal.Tokens(w.Prompt.Tokens, a.width))
+		a.printf("%s%s", terminal.Rule("tokens", a.width), terminal.Tokens(w.Prompt.Tokens, a.width))
+		if line := w.OwnToolsLine(); line != "" {
+			a.printf("%s\n", terminal.Faint(line))
+		}
+		a.printf("\n")
 	} else {
 		a.printf("%s%s\n\n", terminal.Rule("prompt", a.width), "cannot be shown: "+plain.Clean(w.Changed))
 	}

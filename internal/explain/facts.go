@@ -5,6 +5,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/step"
 )
 
@@ -145,6 +146,31 @@ func handedType(steps []step.Entry, id earshot.ArtifactID) string {
 		}
 	}
 	return ""
+}
+
+// OwnTools is what the descriptions of tools of one's own cost that the model had beside the
+// prompt; searched says that it searches them, and has the descriptions of the search alone.
+// Nothing where there are none, or where the turn is older than the count.
+func (t Turn) OwnTools() (tokens int, searched bool) {
+	for _, e := range t.Steps {
+		if e.Offer != nil {
+			tokens, searched = e.Offer.Tokens, e.Offer.Hidden
+		}
+	}
+	return tokens, searched
+}
+
+// OwnToolsLine says the same in a sentence; "" for none.
+func (t Turn) OwnToolsLine() string {
+	n, searched := t.OwnTools()
+	if n == 0 {
+		return ""
+	}
+	what := "the descriptions of your own tools"
+	if searched {
+		what = "the search over your own tools"
+	}
+	return what + ": " + plain.Count(n, "token") + " beside the prompt, taken from the limit of the whole request"
 }
 
 // StepKind names a step for people: model, tools, offer, call, files, failed, reopened,

@@ -96,6 +96,9 @@ func TestABotsQuestionHasButtonsOnThePage(t *testing.T) {
 			if d.Thread == nil || len(d.Thread.Messages) != 3 || !strings.Contains(d.Thread.Messages[1].Text, x.message) || d.Thread.Messages[2].Text != x.reply {
 				t.Errorf("the thread is %+v", d.Thread)
 			}
+			if page := w.get(t, "/turns/1", http.StatusOK, operator...); !strings.Contains(page, "The descriptions of your own tools: ") {
+				t.Errorf("the turn's page does not say what the tools cost: %s", page)
+			}
 			if n := g.calls.Load(); n != x.calls {
 				t.Errorf("it was called %d times, want %d", n, x.calls)
 			}

@@ -43,7 +43,9 @@ type turnData struct {
 	Steps        []stepData           `json:"steps"`
 	Spent        usageData            `json:"spent"`
 	Attached     []earshot.ArtifactID `json:"attached,omitempty"`
+	ToolTokens   int                  `json:"tool_tokens,omitempty"` // of the descriptions of tools of one's own, beside the prompt
 
+	tools   string // the same in a sentence
 	scope   earshot.Scope
 	id      earshot.ConversationID
 	opened  earshot.Time
@@ -126,6 +128,8 @@ func (s *server) turn(v *visit) (page, error) {
 	if v.query("replay") != "" {
 		d.again = s.Now().UTC().Format("15:04:05 MST")
 	}
+	d.ToolTokens, _ = t.OwnTools()
+	d.tools = t.OwnToolsLine()
 	d.Steps, d.Spent = s.stepsOf(d.opened, t.Steps), usageOf(t.Spent(s.Cost))
 	if err := s.requests(v, t.Queued, d.Steps); err != nil {
 		return page{}, err

@@ -57,6 +57,7 @@ type Offer struct {
 	List   []toolbox.Tool `json:"list,omitempty"`
 	Of     earshot.TurnID `json:"of,omitempty"`     // has List in its journal
 	Hidden bool           `json:"hidden,omitempty"` // the model searches List, and is not given it
+	Tokens int            `json:"tokens,omitempty"` // of the descriptions that the model is given, by the prompt's counter
 }
 
 // A Begun is a call of a tool of one's own that is about to run.
