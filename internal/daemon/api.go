@@ -50,7 +50,7 @@ func (s sharedParts) openServices() (services, error) {
 		sidecar: sidecar.New(s.store, s.search, gate, sidecar.Options{
 			Maker: maker, OpenFor: time.Duration(c.API.OpenMinutes) * time.Minute, Committed: s.committed, Log: o.Log, Now: o.Outside.Now,
 		}),
-		reader: explain.New(s.store, s.search, explain.Options{Maker: maker, Log: o.Log}),
+		reader: explain.New(s.store, s.search, explain.Options{Maker: maker, Log: o.Log, ApproveBy: c.Approve.By, Now: o.Outside.Now}),
 		gate:   gate,
 	}, nil
 }

@@ -7,14 +7,17 @@
 // reading tools of MCP and the read routes of the HTTP API print what a Reader says and
 // read no store of their own, so that they cannot say different things of one turn.
 // Every method takes the caller, an [access.Principal], and reads the store as that
-// caller sees it (package visible). Nothing is written but for [Reader.Retry] and
-// [Reader.Discard], with which an operator answers what was read.
+// caller sees it (package visible). Nothing is written but for [Reader.Retry],
+// [Reader.Discard] and [Reader.Decide], with which an operator answers what was read.
 package explain
 
 import (
 	"log/slog"
+	"slices"
+	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/contexts"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/internal/visible"
@@ -25,6 +28,10 @@ import (
 type Options struct {
 	Maker *contexts.Maker // of contexts, over the same store; default: one with default settings
 	Log   *slog.Logger    // nil discards
+	// ApproveBy says who may agree to calls of tools, as [bot.Approve].By does. Default: who
+	// asked the question.
+	ApproveBy []string
+	Now       func() time.Time // default: the store's clock, else time.Now
 }
 
 // A Reader reads one store. It is safe for concurrent use.
@@ -33,6 +40,9 @@ type Reader struct {
 	searcher *search.Searcher
 	maker    *contexts.Maker
 	log      *slog.Logger
+
+	approveBy []string
+	now       func() time.Time
 }
 
 // New returns a Reader of a store. The searcher is one over the same store.
@@ -43,7 +53,13 @@ func New(st earshot.Store, searcher *search.Searcher, o Options) *Reader {
 	if o.Maker == nil {
 		o.Maker = contexts.New(st, searcher, contexts.Options{Log: o.Log})
 	}
-	return &Reader{store: st, searcher: searcher, maker: o.Maker, log: o.Log}
+	if o.Now == nil {
+		o.Now = earshot.ClockOf(st, time.Now)
+	}
+	if len(o.ApproveBy) == 0 {
+		o.ApproveBy = []string{bot.ApproveAsker}
+	}
+	return &Reader{store: st, searcher: searcher, maker: o.Maker, log: o.Log, approveBy: slices.Clone(o.ApproveBy), now: o.Now}
 }
 
 // To returns the store as a caller sees it.

@@ -73,6 +73,7 @@ func (s *server) add(a huma.API) {
 	s.addFiles(a)
 	s.addReads(a)
 	s.addTurns(a)
+	s.addApprovals(a)
 	s.addErasures(a)
 	s.addChat(a)
 }

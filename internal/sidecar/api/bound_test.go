@@ -64,6 +64,10 @@ var bounds = map[string]counted.CallBound{
 	"stream-turns":    turnsPage,
 	"usage":           aPage,
 
+	"list-approvals":  turnsPage,
+	"get-approval":    aboutOne,
+	"decide-approval": aboutOne,
+
 	"list-conversations":          {Calls: 5, Rows: 1000},
 	"create-conversation":         aboutOne,
 	"get-conversation":            aboutOne,
@@ -74,7 +78,7 @@ var bounds = map[string]counted.CallBound{
 
 // everywhere has the requests that name no channel, where a route can be asked so.
 var everywhere = map[string]string{
-	"list-turns": "/v1/turns", "stream-turns": "/v1/turns/events", "usage": "/v1/usage",
+	"list-turns": "/v1/turns", "stream-turns": "/v1/turns/events", "usage": "/v1/usage", "list-approvals": "/v1/approvals",
 }
 
 // TestAmongManyChannelsEachRouteIsBounded asks every route of the document for one

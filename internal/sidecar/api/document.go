@@ -35,6 +35,7 @@ func describeRoutes(d *huma.OpenAPI, server string) {
 		{Name: "files", Description: "What files contain"},
 		{Name: "channels", Description: "Reading channels"},
 		{Name: "turns", Description: "What was answered, why, and what it cost"},
+		{Name: "approvals", Description: "A person's yes before a tool acts"},
 		{Name: "erasures", Description: "Deleting for good"},
 		{Name: "conversations", Description: "Conversations with metadata and messages of their own"},
 	}
@@ -104,7 +105,7 @@ func describeOperation(refusals map[string]*huma.Response, path string, op *huma
 	if op.RequestBody != nil {
 		statuses = append(statuses, http.StatusRequestEntityTooLarge)
 	}
-	if op.RequestBody != nil || strings.Contains(path, "{") || op.OperationID == "list-turns" || op.OperationID == "usage" {
+	if op.RequestBody != nil || strings.Contains(path, "{") || op.OperationID == "list-turns" || op.OperationID == "list-approvals" || op.OperationID == "usage" {
 		statuses = append(statuses, http.StatusNotFound)
 	}
 	if strings.HasSuffix(path, "/commit") {
@@ -141,6 +142,8 @@ func subjectOf(path, id string) string {
 		return "names"
 	case strings.HasPrefix(id, "erase-") || id == "delete-message" || strings.HasPrefix(path, "/v1/erasures"):
 		return "erasures"
+	case strings.Contains(path, "/approvals"):
+		return "approvals"
 	case strings.HasPrefix(path, "/v1/channels"):
 		return "channels"
 	case strings.HasPrefix(path, "/v1/tools") || path == "/v1/capabilities":

@@ -29,7 +29,7 @@ import (
 // its texts and names holds its canary, and no other territory's does.
 type territory struct {
 	workspace, channel string
-	ids                map[string]string // by kind: message, reply, turn, open, conversation, agent, author, erasure
+	ids                map[string]string // by kind: message, reply, turn, open, conversation, agent, author, erasure, approval
 }
 
 // canary stands in every text and name of a territory.
@@ -154,10 +154,15 @@ var requests = map[string]func(t territory) request{
 	"post-events": func(t territory) request {
 		return request{names: true, path: "/v1/events", body: t.fill(`{"events":[{"type":"message","channel":{"id":"CHANNEL","workspace":"WORKSPACE","platform":"slack"},"message":{"id":"MESSAGE","time":"2026-03-02T10:00:00Z","author":{"id":"U1","name":"Eve"},"text":"hello"}}]}`)}
 	},
-	"list-turns":    func(t territory) request { return request{path: "/v1/turns" + t.query("channel", t.channel)} },
-	"stream-turns":  func(t territory) request { return request{path: "/v1/turns/events" + t.query("channel", t.channel)} },
-	"usage":         func(t territory) request { return request{path: "/v1/usage" + t.query("channel", t.channel)} },
-	"get-turn":      func(t territory) request { return request{path: "/v1/turns/" + t.ids["turn"] + "?prompt=true"} },
+	"list-turns":     func(t territory) request { return request{path: "/v1/turns" + t.query("channel", t.channel)} },
+	"stream-turns":   func(t territory) request { return request{path: "/v1/turns/events" + t.query("channel", t.channel)} },
+	"usage":          func(t territory) request { return request{path: "/v1/usage" + t.query("channel", t.channel)} },
+	"get-turn":       func(t territory) request { return request{path: "/v1/turns/" + t.ids["turn"] + "?prompt=true"} },
+	"list-approvals": func(t territory) request { return request{path: "/v1/approvals" + t.query("channel", t.channel)} },
+	"get-approval":   func(t territory) request { return request{path: "/v1/approvals/" + t.ids["approval"]} },
+	"decide-approval": func(t territory) request {
+		return request{path: "/v1/approvals/" + t.ids["approval"], body: `{"decision":"refuse","reason":"not now"}`}
+	},
 	"get-erasure":   func(t territory) request { return request{path: "/v1/erasures/" + t.ids["erasure"]} },
 	"erase-channel": func(t territory) request { return request{path: "/v1/channels/" + t.channel + t.query()} },
 	"erase-author": func(t territory) request {
@@ -229,7 +234,7 @@ func (x territory) fill(body string) string {
 
 // nowhere is what does not exist.
 var nowhere = territory{"T404", "C404", map[string]string{
-	"message": "404.000001", "root": "404.000001", "turn": "404404", "open": "404405", "erasure": "404406", "author": "U-404", "key": "404",
+	"message": "404.000001", "root": "404.000001", "turn": "404404", "open": "404405", "erasure": "404406", "approval": "ask-404", "author": "U-404", "key": "404",
 	"conversation": visible.ConversationText(earshot.ConversationID{Agent: "U0BOT", Scope: earshot.Scope{Platform: "slack", Workspace: "T404", Channel: "C404"}, Name: "404.000001"}),
 }}
 
@@ -391,7 +396,40 @@ func (m *matrix) sow(t *testing.T, workspace, channel string) territory {
 	}, "key-"+x.ids["key"])
 	must(err)
 	x.ids["conversation"] = visible.ConversationText(made.ID)
+	x.ids["approval"] = m.askFor(t, x, author)
 	return x
+}
+
+// askFor has a turn of a bot ask for a call, and wait for it.
+func (m *matrix) askFor(t *testing.T, x territory, by earshot.Author) string {
+	t.Helper()
+	ctx, st := t.Context(), m.store
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := earshot.Scope{Platform: "slack", Workspace: earshot.WorkspaceID(x.workspace), Channel: earshot.ChannelID(x.channel)}
+	agent := earshot.AgentID("UOTHER" + x.workspace + x.channel)
+	of := earshot.ConversationID{Agent: agent, Scope: at, Name: "asks"}
+	said := earshot.Message{ID: "275.000001", Time: 1_772_442_150_000_000, Author: by, Text: "<@UOTHER> " + x.canary()}
+	a, err := st.Accept(ctx, at, earshot.Event{Delivery: "asks", Received: 1, Message: said}, &of)
+	must(err)
+	l, _, err := st.Claim(ctx, agent, "me", said.Time, time.Hour)
+	must(err)
+	must(st.Begin(ctx, l, a.Turn, earshot.Prompt{Hash: "h", Input: []byte("{}")}))
+	now := earshot.TimeOf(time.Now())
+	asked, err := st.AskApproval(ctx, l, earshot.Approval{
+		ID: earshot.ApprovalID("ask-" + x.workspace + x.channel), Turn: a.Turn, Asker: by.ID, Call: "c1", Tool: x.canary(), Args: []byte(`{"what":"` + x.canary() + `"}`),
+		Asked: now, Expires: now + earshot.Time(time.Hour/time.Microsecond),
+	})
+	must(err)
+	_, err = st.AwaitApprovals(ctx, l, a.Turn)
+	must(err)
+	must(st.Release(ctx, l, 0))
+	x.ids["asked"] = fmt.Sprint(a.Turn)
+	return string(asked.ID)
 }
 
 // state writes everything that is stored of a territory.
@@ -420,6 +458,8 @@ func (m *matrix) state(t *testing.T, x territory) string {
 	}
 	d, err := m.store.Draft(ctx, earshot.TurnID(open))
 	fmt.Fprintln(&b, d.State, err)
+	approvals, err := m.store.Approvals(ctx, earshot.ApprovalQuery{Scope: &sc})
+	fmt.Fprintf(&b, "%+v %v\n", approvals, err)
 	file, err := m.store.FileBlob(ctx, sc, "F1")
 	fmt.Fprintf(&b, "%+v %v\n", file, err)
 	return b.String()

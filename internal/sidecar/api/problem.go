@@ -42,6 +42,8 @@ func codeIn(answer any) string {
 		return p.Code
 	case *conflictProblem:
 		return p.Code
+	case *decidedProblem:
+		return p.Code
 	case *envelope:
 		return p.Code
 	}

@@ -94,7 +94,7 @@ func newWorld(t testing.TB) *world {
 	g := gate{"read": read, "tools": fixed, "all": reach("all", "", ""), "T1": reach("T1", "T1", ""), "C1": reach("C1", "T1", "C1"), "T2": reach("T2", "T2", "")}
 	clock := &clock{}
 	service := sidecar.New(st, search.New(st, nil), g, sidecar.Options{Now: clock.now})
-	srv := httptest.NewServer(api.New(api.Options{Service: service, Reader: explain.New(st, search.New(st, nil), explain.Options{}), Gate: g, Version: "test"}))
+	srv := httptest.NewServer(api.New(api.Options{Service: service, Reader: explain.New(st, search.New(st, nil), explain.Options{Now: clock.now}), Gate: g, Version: "test"}))
 	t.Cleanup(srv.Close)
 	return &world{st, srv, g, clock}
 }

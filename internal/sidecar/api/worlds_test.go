@@ -25,6 +25,7 @@ func (m *matrix) everyRead(t *testing.T, who string, home territory) []told {
 		a.body = keyIDs.ReplaceAllString(secrets.ReplaceAllString(a.body, `"TOKEN"`), `{"id":"KEY"`)
 		a.body = strings.NewReplacer(
 			`"id":`+home.ids["turn"]+",", `"id":ID,`, `"id":`+home.ids["open"]+",", `"id":ID,`, `"id":`+home.ids["erasure"]+",", `"id":ID,`,
+			`"id":`+home.ids["asked"]+",", `"id":ID,`, `"turn":`+home.ids["asked"]+",", `"turn":ID,`,
 		).Replace(a.body)
 		out = append(out, told{op.id + " " + name, fmt.Sprintf("%d %s%s", a.status, a.header, lengths.ReplaceAllString(withoutTimes(a.body), ""))})
 		return a
@@ -49,7 +50,7 @@ func (m *matrix) everyRead(t *testing.T, who string, home territory) []told {
 		if strings.Contains(path, "?") {
 			and = "&"
 		}
-		for _, q := range []string{"limit=1", "limit=0", "limit=x", "cursor=x", "cursor=dHVybiA5", "before=9", "agent=U0BOT", "agent=nobody", "state=done", "platform=slack", "platform=discord", "q=canary", "q=%22%22", "q=hello", "from=2026-01-01", "to=x", "revisions=true"} {
+		for _, q := range []string{"limit=1", "limit=0", "limit=x", "cursor=x", "cursor=dHVybiA5MDA", "before=9", "agent=U0BOT", "agent=nobody", "state=done", "platform=slack", "platform=discord", "q=canary", "q=%22%22", "q=hello", "from=2026-01-01", "to=x", "revisions=true"} {
 			ask(q, op, request{path: path + and + q})
 		}
 		for n := 0; n < 5; n++ { // the pages
@@ -79,12 +80,18 @@ func (m *matrix) everyRead(t *testing.T, who string, home territory) []told {
 	return out
 }
 
-// withoutTimes returns the body of a page with TIME for the time in its cursor: the
-// worlds were made one after the other.
+// withoutTimes returns the body of a page with TIME for the time in its cursor, since the
+// worlds were made one after the other, and ID for the id of a turn in it.
 func withoutTimes(body string) string {
 	return nextPage.ReplaceAllStringFunc(body, func(next string) string {
 		raw, err := base64.RawURLEncoding.DecodeString(nextPage.FindStringSubmatch(next)[1])
-		if err != nil || !microseconds.Match(raw) {
+		if err != nil {
+			return next
+		}
+		if turnNext.Match(raw) {
+			return `"next":"turn ID"`
+		}
+		if !microseconds.Match(raw) {
 			return next
 		}
 		return string(microseconds.ReplaceAll(raw, []byte("TIME")))
@@ -93,6 +100,7 @@ func withoutTimes(body string) string {
 
 var (
 	microseconds = regexp.MustCompile(`\b1[0-9]{15}\b`)
+	turnNext     = regexp.MustCompile(`^turn \d+$`)
 	keyIDs       = regexp.MustCompile(`^\{"id":"(key:)?[a-z2-7]{16}"`)
 	secrets      = regexp.MustCompile(`"ec_[^"]*"`)
 	lengths      = regexp.MustCompile(`Content-Length: \d+\r\n`)
