@@ -52,6 +52,9 @@ var bounds = map[string]counted.CallBound{
 	"GET /turns.json":                             aPage,
 	"GET /parked":                                 aPage,
 	"GET /parked.json":                            aPage,
+	"GET /approvals":                              aPage,
+	"GET /approvals.json":                         aPage,
+	"POST /approvals/{id}":                        aboutOne,
 	"POST /turns/{id}/retry":                      aboutOne,
 	"POST /turns/{id}/discard":                    aboutOne,
 	"GET /chat/{picture}":                         aPage,
@@ -144,7 +147,11 @@ func TestAmongManyChannelsEachPageIsBounded(t *testing.T) {
 					form.Set("message", string(asks.ID))
 					form.Set("choice", "do")
 				}
-				ask("token", x, method, []string{strings.Replace(strings.Fields(p)[1], "{id}", fmt.Sprint(x.parked), 1)}, form)
+				place := strings.Replace(strings.Fields(p)[1], "{id}", fmt.Sprint(x.parked), 1)
+				if strings.HasPrefix(place, "/approvals/") {
+					place = asked[p](x)[0]
+				}
+				ask("token", x, method, []string{place}, form)
 				return
 			}
 			for who, x := range map[string]territory{"token": own, "channel": own, "workspace": slack, "user": slack} {

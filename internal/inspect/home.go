@@ -5,6 +5,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/visible"
 )
 
@@ -14,6 +15,7 @@ type homeData struct {
 	More     bool       `json:"more,omitzero"` // channels than were counted, with their messages
 	Messages int        `json:"messages"`
 	Turns    []turnLine `json:"turns"` // the newest
+	Asked    int        `json:"asked"` // open approvals, 20 at most
 	Start    *startData `json:"start,omitempty"`
 }
 
@@ -42,6 +44,20 @@ type turnLine struct {
 // maxCounted is how many channels the first page counts.
 const maxCounted = 1000
 
+// maxAsked is how many open approvals the first page counts.
+const maxAsked = 20
+
+// asked says how many calls wait for a person.
+func (d homeData) asked() string {
+	if d.Asked == maxAsked {
+		return plain.Number(maxAsked) + " calls or more wait for a person's yes"
+	}
+	if d.Asked == 1 {
+		return "1 call waits for a person's yes"
+	}
+	return plain.Number(d.Asked) + " calls wait for a person's yes"
+}
+
 // size says how much there is to see.
 func (d homeData) size() string {
 	if d.More {
@@ -69,6 +85,11 @@ func (s *server) home(v *visit) (page, error) {
 	for _, t := range turns {
 		d.Turns = append(d.Turns, turnLine{t.ID, t.State, turnLink(t.ID)})
 	}
+	open, _, err := s.Reader.Approvals(v.Context(), v.caller, explain.ApprovalFilter{States: []earshot.ApprovalState{earshot.ApprovalOpen}, Limit: maxAsked})
+	if err != nil {
+		return page{}, err
+	}
+	d.Asked = len(open)
 	if d.Start, err = s.start(v); err != nil {
 		return page{}, err
 	}

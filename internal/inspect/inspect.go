@@ -121,6 +121,7 @@ func (s *server) routes(mux router) {
 	s.view(mux, "/conversations", s.conversations)
 	s.view(mux, "/conversation", s.conversation)
 	s.lists(mux)
+	s.approvalRoutes(mux)
 	s.view(mux, "/chat", s.chat)
 	s.chatRoutes(mux)
 	s.turnRoutes(mux)

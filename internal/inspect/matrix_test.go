@@ -37,6 +37,8 @@ type territory struct {
 	file         earshot.ArtifactID
 	shared       earshot.MessageID // the message that has the file
 	turn, parked earshot.TurnID
+	asked        earshot.ApprovalID
+	waiting      earshot.TurnID // which asked
 }
 
 // query is the place of a territory as parameters, followed by others.
@@ -55,12 +57,13 @@ func (x territory) under(format string) string { return fmt.Sprintf(format, x.tu
 // unknown is a territory like this one, of which nothing exists.
 func (x territory) unknown() territory {
 	x.scope.Channel, x.message, x.shared, x.file, x.turn, x.parked, x.canary = "zzunknown", "zzmessage", "zzshared", "zzfile", 987654, 987653, "zzcanary"
+	x.asked, x.waiting = "zzasked", 987652
 	return x
 }
 
 // blind takes out of an answer what the request said.
 func (x territory) blind(s string) string {
-	for _, id := range []string{string(x.message), string(x.shared), string(x.file), "turns/" + strconv.Itoa(int(x.turn)), "turns/" + strconv.Itoa(int(x.parked)), "done=" + strconv.Itoa(int(x.parked)), "channel=" + string(x.scope.Channel), x.canary} {
+	for _, id := range []string{string(x.message), string(x.shared), string(x.file), string(x.asked), url.QueryEscape(string(x.asked)), "turns/" + strconv.Itoa(int(x.waiting)), "turns/" + strconv.Itoa(int(x.turn)), "turns/" + strconv.Itoa(int(x.parked)), "done=" + strconv.Itoa(int(x.parked)), "channel=" + string(x.scope.Channel), x.canary} {
 		if id != "" {
 			s = strings.ReplaceAll(s, id, "~")
 		}
@@ -85,7 +88,7 @@ var (
 			return []string{x.at("/conversation/tokens.svg", "agent", "UBOT", "name", "root")}
 		},
 		"GET /turns/{id}": func(x territory) []string {
-			return []string{x.under("/turns/%d"), x.under("/turns/%d.json"), x.under("/turns/%d?replay=1")}
+			return []string{x.under("/turns/%d"), x.under("/turns/%d.json"), x.under("/turns/%d?replay=1"), fmt.Sprintf("/turns/%d", x.waiting), fmt.Sprintf("/turns/%d.json", x.waiting)}
 		},
 		"GET /turns/{id}/{picture}": func(x territory) []string {
 			return []string{x.under("/turns/%d/budget.svg"), x.under("/turns/%d/what-if.json?budget=500")}
@@ -122,6 +125,9 @@ var (
 		"GET /turns.json":          listPaths("/turns.json"),
 		"GET /parked":              parkedPaths("/parked"),
 		"GET /parked.json":         parkedPaths("/parked.json"),
+		"GET /approvals":           approvalPaths("/approvals"),
+		"GET /approvals.json":      approvalPaths("/approvals.json"),
+		"POST /approvals/{id}":     func(x territory) []string { return []string{"/approvals/" + url.PathEscape(string(x.asked))} },
 		"GET /conversations":       listPaths("/conversations"),
 		"GET /conversations.json":  listPaths("/conversations.json"),
 		"POST /turns/{id}/retry":   func(x territory) []string { return []string{fmt.Sprintf("/turns/%d/retry", x.parked)} },
@@ -136,6 +142,7 @@ var (
 		"GET /health": {"/health"}, "GET /health.json": {"/health.json"}, "GET /health/{picture}": {"/health/x.svg"},
 		"GET /chat/{picture}": {"/chat/x.svg"}, "GET /search/{picture}": {"/search/x.svg"}, "GET /conversations/{picture}": {"/conversations/x.svg"},
 		"GET /chat": {"/chat"}, "GET /chat.json": {"/chat.json"}, "GET /turns": {"/turns"}, "GET /turns.json": {"/turns.json", "/turns.json?outcome=done"},
+		"GET /approvals": {"/approvals", "/approvals?state=all"}, "GET /approvals.json": {"/approvals.json", "/approvals.json?state=all"},
 		"GET /parked": {"/parked"}, "GET /parked.json": {"/parked.json"}, "GET /search": {"/search?q=canary"}, "GET /search.json": {"/search.json?q=canary"},
 		"GET /coverage": {"/coverage"}, "GET /coverage.json": {"/coverage.json"}, "GET /coverage/{picture}": {"/coverage/coverage.svg"},
 		"GET /conversations": {"/conversations"}, "GET /conversations.json": {"/conversations.json"},
@@ -173,9 +180,15 @@ func parkedPaths(path string) func(x territory) []string {
 	}
 }
 
+func approvalPaths(path string) func(x territory) []string {
+	return func(x territory) []string {
+		return []string{x.at(path), x.at(path, "state", "all"), path + "?done=" + url.QueryEscape(string(x.asked)), path + "?before=" + url.QueryEscape(string(x.asked))}
+	}
+}
+
 // form is what a change of a territory sends.
 func (x territory) form() url.Values {
-	return url.Values{"back": {x.query()}, "as": {"Eve"}, "text": {"hello"}, "message": {string(x.shared)}, "name": {"eyes"}}
+	return url.Values{"back": {x.query()}, "as": {"Eve"}, "text": {"hello"}, "message": {string(x.shared)}, "name": {"eyes"}, "decision": {"refuse"}}
 }
 
 // A matrix is territories, and an inspector over them that many visit.
@@ -316,6 +329,8 @@ func (m *matrix) sow(t *testing.T, s earshot.Scope) territory {
 	_, err = service.Commit(ctx, all, c.Draft.ID, sidecar.Reply{Text: x.canary, Messages: []earshot.Message{{ID: "r-" + x.message, Text: x.canary, Time: march(2, 11)}}})
 	must(err)
 	x.turn, x.parked = c.Draft.ID, m.park(t, x, by)
+	a := m.askFor(t, x.scope, call{by: by, agent: "UOTHER", conversation: "parked", name: string(s.Workspace + "-" + earshot.WorkspaceID(s.Channel)), tool: x.canary, args: `{"what":"` + x.canary + `"}`})
+	x.asked, x.waiting = a.ID, a.Turn
 	return x
 }
 

@@ -44,6 +44,7 @@ type turnData struct {
 	Spent        usageData            `json:"spent"`
 	Attached     []earshot.ArtifactID `json:"attached,omitempty"`
 	ToolTokens   int                  `json:"tool_tokens,omitempty"` // of the descriptions of tools of one's own, beside the prompt
+	Approvals    []approvalRow        `json:"approvals,omitempty"`   // what people were asked, the first first
 
 	tools   string // the same in a sentence
 	scope   earshot.Scope
@@ -132,6 +133,9 @@ func (s *server) turn(v *visit) (page, error) {
 	d.tools = t.OwnToolsLine()
 	d.Steps, d.Spent = s.stepsOf(d.opened, t.Steps), usageOf(t.Spent(s.Cost))
 	if err := s.requests(v, t.Queued, d.Steps); err != nil {
+		return page{}, err
+	}
+	if d.Approvals, err = s.approvalsOf(v, id); err != nil {
 		return page{}, err
 	}
 	p := page{title: fmt.Sprintf("Turn %d", id), nav: "turns", data: d, pictures: map[string]drawing{}}
