@@ -125,6 +125,20 @@ type Drafts interface {
 	// has a turn of this agent (also one that is not done yet) and the draft is not Again,
 	// or when something that the prompt shows is deleted. ErrNotFound when there is no such draft.
 	CommitDraft(ctx context.Context, id TurnID, t Turn, now Time, arrived ...Message) (Draft, error)
+	// AskDraft stores an approval for a call of an open draft, as AskApproval does for a
+	// queued turn. A draft waits for nothing by itself: how long it is held is the affair of
+	// RenewDraft, and deciding an approval changes nothing of it. The approvals go over to
+	// the draft that replaces it, and to the turn that it becomes. Those that are open are
+	// withdrawn when it is committed or aborted, and when something that its prompt shows
+	// is deleted; their texts go with its contents. If it has an approval for the same call, that
+	// one is returned, whatever its state. ErrExpired when Expires is before Asked or the draft has
+	// ended, ErrConflict when something that it shows is deleted or the id is taken, and
+	// ErrNotFound when there is no such draft.
+	AskDraft(ctx context.Context, a Approval) (Approval, error)
+	// NoteDraft notes what came of the call of an approval of a draft that was agreed to,
+	// also after the draft was committed. ErrConflict when nobody has agreed, or the draft was
+	// aborted. ErrNotFound when there is no such approval, or its turn is no draft.
+	NoteDraft(ctx context.Context, id ApprovalID, result string) error
 	// AbortDraft ends an open draft. Ending one that has ended changes nothing.
 	// ErrNotFound when there is none.
 	AbortDraft(ctx context.Context, id TurnID) (Draft, error)

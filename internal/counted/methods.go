@@ -375,6 +375,14 @@ func (st *Store) CommitDraft(ctx context.Context, id earshot.TurnID, t earshot.T
 	return st.step().CommitDraft(ctx, id, t, now, arrived...)
 }
 
+func (st *Store) AskDraft(ctx context.Context, a earshot.Approval) (earshot.Approval, error) {
+	return st.step().AskDraft(ctx, a)
+}
+
+func (st *Store) NoteDraft(ctx context.Context, id earshot.ApprovalID, result string) error {
+	return st.step().NoteDraft(ctx, id, result)
+}
+
 func (st *Store) AbortDraft(ctx context.Context, id earshot.TurnID) (earshot.Draft, error) {
 	return st.step().AbortDraft(ctx, id)
 }

@@ -86,6 +86,7 @@ var otherGroups = []group{
 	{"Stop", stopCases},
 	{"Feedback", feedbackCases},
 	{"Drafts", draftCases},
+	{"DraftsThatAsk", draftAskCases},
 	{"Create", createCases},
 	{"AtOnce", batchCases},
 	{"Erasure", eraseCases},

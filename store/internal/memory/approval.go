@@ -98,6 +98,85 @@ func (s *Store) NoteApproval(ctx context.Context, l earshot.Lease, id earshot.Ap
 	})
 }
 
+// AskDraft implements [earshot.Drafts].
+func (s *Store) AskDraft(ctx context.Context, a earshot.Approval) (out earshot.Approval, err error) {
+	if a, err = rule.CheckApproval(a); err != nil {
+		return earshot.Approval{}, err
+	}
+	err = s.write(ctx, func() error {
+		d := s.drafts[a.Turn]
+		if d == nil {
+			return rule.NoDraft(a.Turn)
+		}
+		var same *earshot.Approval
+		for _, x := range s.queue.asksOf(a.Turn) {
+			if x.Call == a.Call && a.Call != "" {
+				found := x.export()
+				same = &found
+			}
+		}
+		next, ask, err := rule.AskDraft(*d, a, same, s.queue.approvals[a.ID] != nil)
+		if err == nil && ask {
+			s.queue.asked++
+			s.queue.approvals[a.ID] = &approval{Approval: next, n: s.queue.asked, of: turnOfDraft(d)}
+		}
+		out = next
+		out.Args = slices.Clone(out.Args)
+		return err
+	})
+	if err != nil {
+		return earshot.Approval{}, err
+	}
+	return out, nil
+}
+
+// NoteDraft implements [earshot.Drafts].
+func (s *Store) NoteDraft(ctx context.Context, id earshot.ApprovalID, result string) error {
+	id, result = rule.ID(id), rule.CheckResult(result)
+	return s.write(ctx, func() error {
+		a := s.queue.approvals[id]
+		if a == nil {
+			return rule.NoApproval(id)
+		}
+		d := s.drafts[a.Turn]
+		if d == nil {
+			return rule.NoDraft(a.Turn)
+		}
+		next, err := rule.NoteDraft(*d, a.Approval, result)
+		if err == nil {
+			a.Approval = next
+		}
+		return err
+	})
+}
+
+// turnOfDraft stands for the turn of approvals while it is a draft. It is in no queue.
+func turnOfDraft(d *rule.StoredDraft) *queuedTurn {
+	return &queuedTurn{StoredTurn: rule.StoredTurn{QueuedTurn: earshot.QueuedTurn{ID: d.ID, Conversation: d.Conversation, Anchor: d.Anchor}}}
+}
+
+// asksOf returns the approvals of a turn or a draft, as they were asked for.
+func (q *queue) asksOf(id earshot.TurnID) []*approval {
+	var list []*approval
+	for _, a := range q.approvals {
+		if a.Turn == id {
+			list = append(list, a)
+		}
+	}
+	slices.SortFunc(list, func(a, b *approval) int { return cmp.Compare(a.n, b.n) })
+	return list
+}
+
+// endAsks withdraws what is asked for a draft, and erases the texts of what was, unless they
+// are a turn's from now on.
+func (s *Store) endAsks(id earshot.TurnID, committed bool) {
+	for _, a := range s.queue.asksOf(id) {
+		if a.Approval = rule.Withdrawn(a.Approval, s.time()); !committed {
+			a.Approval = rule.WithoutWords(a.Approval)
+		}
+	}
+}
+
 // Approval implements [earshot.Approvals].
 func (s *Store) Approval(ctx context.Context, id earshot.ApprovalID) (out earshot.Approval, err error) {
 	id = rule.ID(id)
@@ -185,10 +264,12 @@ func (e *eraser) ForgetDeeds(_ context.Context, scope earshot.Scope, id earshot.
 			continue
 		}
 		t.StoredTurn = rule.WithoutStopper(t.StoredTurn, id, until)
-		for _, a := range t.approvals {
+		t.feedback = slices.DeleteFunc(t.feedback, func(f earshot.Feedback) bool { return f.Author == id && f.Time <= until })
+	}
+	for _, a := range e.queue.approvals {
+		if a.of.Conversation.Scope == scope {
 			a.Approval = rule.WithoutPerson(a.Approval, id, until)
 		}
-		t.feedback = slices.DeleteFunc(t.feedback, func(f earshot.Feedback) bool { return f.Author == id && f.Time <= until })
 	}
 	return nil
 }
@@ -196,10 +277,16 @@ func (e *eraser) ForgetDeeds(_ context.Context, scope earshot.Scope, id earshot.
 // did reports whether an author has decided or asked for an approval, stopped a turn or
 // said what they think of one, in a channel or in any.
 func (s *Store) did(w workspace, channel earshot.ChannelID, id earshot.AuthorID) bool {
+	in := func(at earshot.Scope) bool {
+		return at.Platform == w.platform && at.Workspace == w.id && (channel == "" || channel == at.Channel)
+	}
+	for _, a := range s.queue.approvals {
+		if in(a.of.Conversation.Scope) && (a.By == id || a.Asker == id) {
+			return true
+		}
+	}
 	return slices.ContainsFunc(s.queue.turns, func(t *queuedTurn) bool {
-		at := t.Conversation.Scope
-		return at.Platform == w.platform && at.Workspace == w.id && (channel == "" || channel == at.Channel) && (t.StoppedBy == id ||
-			slices.ContainsFunc(t.approvals, func(a *approval) bool { return a.By == id || a.Asker == id }) ||
+		return in(t.Conversation.Scope) && (t.StoppedBy == id ||
 			slices.ContainsFunc(t.feedback, func(f earshot.Feedback) bool { return f.Author == id }))
 	})
 }

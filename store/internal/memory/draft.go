@@ -34,15 +34,18 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 		if err != nil {
 			return err
 		}
-		if ended != nil {
-			s.drafts[ended.ID] = ended
-		}
 		if c == nil {
 			s.create(earshot.Conversation{ID: d.Conversation, Metadata: map[string]string{}}, s.time())
 		}
 		s.queue.last++
 		next.ID = s.queue.last
 		s.drafts[next.ID] = &next
+		if ended != nil {
+			for _, a := range s.queue.asksOf(ended.ID) {
+				a.Turn, a.of = next.ID, turnOfDraft(&next)
+			}
+			s.drafts[ended.ID] = ended
+		}
 		out = next.Export()
 		return nil
 	})
@@ -235,6 +238,7 @@ func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, t earshot.Tu
 		}
 		if c != nil {
 			s.commit(s.conversations[d.Conversation], c.Commit)
+			s.endAsks(id, true)
 			s.putDone(c.Queued)
 			s.drafts[id] = &c.Draft
 		}
@@ -247,7 +251,10 @@ func (s *Store) CommitDraft(ctx context.Context, id earshot.TurnID, t earshot.Tu
 
 // putDone stores a turn that is done.
 func (s *Store) putDone(q rule.StoredTurn) {
-	t := &queuedTurn{StoredTurn: q}
+	t := &queuedTurn{StoredTurn: q, approvals: s.queue.asksOf(q.ID)}
+	for _, a := range t.approvals {
+		a.of = t
+	}
 	s.queue.removeRefused(q.Conversation, q.Anchor)
 	byID := func(t *queuedTurn, id earshot.TurnID) int { return cmp.Compare(t.ID, id) }
 	l := s.queue.of(q.Conversation)
@@ -269,6 +276,7 @@ func (s *Store) AbortDraft(ctx context.Context, id earshot.TurnID) (earshot.Draf
 			return rule.NoDraft(id)
 		}
 		if next, ok := rule.AbortDraft(*d); ok {
+			s.endAsks(id, false)
 			s.drafts[id] = &next
 		}
 		out = s.drafts[id].Export()
@@ -282,6 +290,9 @@ func (s *Store) PruneDrafts(ctx context.Context, before earshot.Time) (int, erro
 	n := 0
 	err := s.write(ctx, func() error {
 		for id, d := range s.drafts {
+			if d.Expires < before && d.State != earshot.DraftCommitted {
+				s.endAsks(id, false)
+			}
 			switch {
 			case d.Expires < rule.DraftGone(before):
 				delete(s.drafts, id)
@@ -302,6 +313,7 @@ func (s *Store) eraseDrafts(which func(*rule.StoredDraft) bool) {
 	for id, d := range s.drafts {
 		if d.State == earshot.DraftOpen && !d.Erased && which(d) {
 			next := d.WithoutText()
+			s.endAsks(id, false)
 			s.drafts[id] = &next
 			s.tally.Turns++
 		}
@@ -319,6 +331,7 @@ func (s *Store) scrubDrafts(scope earshot.Scope, holds func(string) bool) error 
 			return err
 		}
 		if next, some := d.Without(v[len(v)-1].(string), holds); some {
+			s.endAsks(id, next.State == earshot.DraftCommitted)
 			s.drafts[id] = &next
 			s.tally.Turns++
 		}

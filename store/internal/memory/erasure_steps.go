@@ -315,6 +315,12 @@ func (q *queue) clone() queue {
 		of := c.of(t.Conversation)
 		of.all = append(of.all, &t)
 	}
+	for id, a := range q.approvals {
+		if c.approvals[id] == nil { // of a draft
+			asked := *a
+			c.approvals[id] = &asked
+		}
+	}
 	for id := range c.conversations {
 		c.advance(id)
 	}

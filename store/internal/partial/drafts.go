@@ -92,6 +92,19 @@ func (s *Store) whole(ctx context.Context, d earshot.Draft) (earshot.Draft, erro
 	return d, err
 }
 
+// AskDraft implements [earshot.Drafts]. A draft in a transient channel cannot ask: what the
+// call is given would stay on the disk for as long as a person thinks.
+func (s *Store) AskDraft(ctx context.Context, a earshot.Approval) (earshot.Approval, error) {
+	d, err := s.Store.Draft(ctx, a.Turn)
+	if err != nil {
+		return earshot.Approval{}, err
+	}
+	if s.transient(d.Conversation.Scope) {
+		return earshot.Approval{}, fmt.Errorf("%w: what is said in this channel is not stored, and neither is what somebody is asked", earshot.ErrInvalid)
+	}
+	return s.Store.AskDraft(ctx, a)
+}
+
 // RenewDraft implements [earshot.Drafts].
 func (s *Store) RenewDraft(ctx context.Context, id earshot.TurnID, now, expires earshot.Time, posting bool) (earshot.Draft, error) {
 	d, err := s.Store.RenewDraft(ctx, id, now, expires, posting)

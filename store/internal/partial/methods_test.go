@@ -68,6 +68,8 @@ var onDiskAlone = map[string]string{
 	"Notes":    "reads",
 	"DropNote": "removes",
 
+	"NoteDraft": "of what AskDraft stored, which is nothing of a transient channel",
+
 	"Claimed":    "reads",
 	"OpenDrafts": "reads",
 	"LastDraft":  "reads",

@@ -28,9 +28,14 @@ func CheckApproval(a earshot.Approval) (earshot.Approval, error) {
 	if len(a.Args) > earshot.ApprovalArgs {
 		return a, fmt.Errorf("%w: the arguments have %d bytes, more than %d", earshot.ErrInvalid, len(a.Args), earshot.ApprovalArgs)
 	}
-	sum := sha256.Sum256(a.Args)
-	a.SHA256 = hex.EncodeToString(sum[:])
+	a.SHA256 = hashOf(a.Args)
 	return a, nil
+}
+
+// hashOf is the sum of arguments.
+func hashOf(args []byte) string {
+	sum := sha256.Sum256(args)
+	return hex.EncodeToString(sum[:])
 }
 
 // CheckDecision checks and normalises d.

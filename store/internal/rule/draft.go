@@ -232,6 +232,39 @@ func DraftTurn(d StoredDraft, t earshot.Turn) (earshot.Turn, error) {
 	return draftTurn(CloneTurn(t), d.Draft)
 }
 
+// AskDraft decides about [earshot.Drafts.AskDraft]. same is the approval of the draft for the
+// same call, nil where there is none; taken reports whether another one has the id. Nothing
+// is written where ask is false.
+func AskDraft(d StoredDraft, a earshot.Approval, same *earshot.Approval, taken bool) (_ earshot.Approval, ask bool, _ error) {
+	switch {
+	case same != nil:
+		return *same, false, nil
+	case d.State != earshot.DraftOpen || d.Expires < a.Asked:
+		return a, false, fmt.Errorf("draft %d: %w", d.ID, earshot.ErrExpired)
+	case d.Erased:
+		return a, false, fmt.Errorf("draft %d shows what is deleted: %w", d.ID, earshot.ErrConflict)
+	case taken:
+		return a, false, fmt.Errorf("the id of approval %q is taken: %w", a.ID, earshot.ErrConflict)
+	}
+	a.Conversation, a.Anchor = d.Conversation, d.Anchor
+	return a, true, nil
+}
+
+// NoteDraft decides about [earshot.Drafts.NoteDraft].
+func NoteDraft(d StoredDraft, a earshot.Approval, result string) (earshot.Approval, error) {
+	if a.State != earshot.ApprovalAgreed || d.State == earshot.DraftAborted {
+		return a, fmt.Errorf("approval %q is %s, its draft is %s: %w", a.ID, a.State, d.State, earshot.ErrConflict)
+	}
+	if d.Erased || a.Args == nil && a.SHA256 != noArgs { // its texts were erased
+		result = ""
+	}
+	a.Result = result
+	return a, nil
+}
+
+// noArgs is the sum of no arguments.
+var noArgs = hashOf(nil)
+
 // AbortDraft decides about [earshot.Drafts.AbortDraft]. Nothing is written where ok is
 // false.
 func AbortDraft(d StoredDraft) (_ StoredDraft, ok bool) {

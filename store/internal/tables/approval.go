@@ -3,6 +3,7 @@ package tables
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -201,6 +202,88 @@ func (t *Tx) changeApprovals(id earshot.TurnID, c rule.Change, now earshot.Time)
 	for _, turn := range c.Withdraw {
 		t.Write(`UPDATE approval SET `+rule.WithdrawSQL+`, decided = $2 WHERE turn = $1 AND `+t.SQL.NoIndex+rule.OpenSQL, int64(turn), int64(now))
 	}
+}
+
+// AskDraft implements [earshot.Drafts].
+func (s *Store) AskDraft(ctx context.Context, a earshot.Approval) (out earshot.Approval, err error) {
+	if a, err = rule.CheckApproval(a); err != nil {
+		return earshot.Approval{}, err
+	}
+	err = s.underDraft(ctx, "ask for an approval", a.Turn, func(t *Tx, d rule.StoredDraft) func() error {
+		var same *earshot.Approval
+		taken := false
+		askApproval(t, ` WHERE turn = $1 AND call = $2 AND call <> ''`, []any{int64(a.Turn), a.Call}, &same)
+		t.Ask(`SELECT 1 FROM approval`+approvalWithID, []any{string(a.ID)}, ScanOne(&taken, new(int)))
+		return func() error {
+			next, ask, err := rule.AskDraft(d, a, same, taken)
+			if out = next; err == nil && ask {
+				t.changeApprovals(a.Turn, rule.Change{Ask: &next}, 0)
+			}
+			return err
+		}
+	})
+	if err != nil {
+		return earshot.Approval{}, err
+	}
+	return out, nil
+}
+
+// NoteDraft implements [earshot.Drafts].
+func (s *Store) NoteDraft(ctx context.Context, id earshot.ApprovalID, result string) error {
+	at, err := s.Approval(ctx, id)
+	if err != nil {
+		return err
+	}
+	result = rule.CheckResult(result)
+	return s.underDraft(ctx, "note what came of an approval", at.Turn, func(t *Tx, d rule.StoredDraft) func() error {
+		var a *earshot.Approval
+		askApproval(t, approvalWithID, []any{string(at.ID)}, &a)
+		return func() error {
+			if a == nil { // erased meanwhile
+				return rule.NoApproval(at.ID)
+			}
+			next, err := rule.NoteDraft(d, *a, result)
+			if err == nil {
+				t.changeApprovals(at.Turn, rule.Change{Approval: &next}, 0)
+			}
+			return err
+		}
+	})
+}
+
+// underDraft decides something about a draft, which is locked: load queues what the
+// decision depends on besides.
+func (s *Store) underDraft(ctx context.Context, what string, id earshot.TurnID, load func(*Tx, rule.StoredDraft) (decide func() error)) error {
+	at, err := s.Draft(ctx, id) // for what never changes
+	if err != nil {
+		return err
+	}
+	return s.engine.Apply(ctx, what, func(ctx context.Context, t *Tx) error {
+		t.Shared(at.Conversation.Scope) // an erasure that this does not see waits for its end
+		if _, err := t.Locked(ctx, at.Conversation); err != nil {
+			return err
+		}
+		d, err := t.draft(ctx, id)
+		if err != nil {
+			return err
+		}
+		decide := load(t, d)
+		if err := t.Send(ctx); err != nil {
+			return err
+		}
+		return decide()
+	})
+}
+
+// withdraw queues that nobody is asked any more for the turns that which selects.
+func (t *Tx) withdraw(which string, a ...any) {
+	t.Write(fmt.Sprintf(`UPDATE approval SET %s, decided = $%d WHERE %s AND %s%s`, rule.WithdrawSQL, len(a)+1, which, t.SQL.NoIndex, rule.OpenSQL), append(slices.Clone(a), int64(t.now()))...)
+}
+
+// endAsks is withdraw, and erases the texts of what was asked.
+func (t *Tx) endAsks(which string, a ...any) {
+	t.withdraw(which, a...)
+	t.eraseWords(which, a...)
 }
 
 // eraseWords erases the texts of the approvals and the feedback that which selects.

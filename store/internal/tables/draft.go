@@ -41,14 +41,15 @@ func (s *Store) OpenDraft(ctx context.Context, d earshot.Draft) (earshot.Draft, 
 		if out, ended, err = rule.OpenDraft(d, o); err != nil {
 			return err
 		}
-		if ended != nil {
-			if err := t.endDraft(*ended); err != nil {
-				return err
-			}
-		}
 		t.Ask(t.SQL.NextTurn, nil, ScanOne(new(bool), &out.ID))
 		if err := t.Send(ctx); err != nil {
 			return err
+		}
+		if ended != nil {
+			t.Write(`UPDATE approval SET turn = $2 WHERE turn = $1`, int64(ended.ID), int64(out.ID))
+			if err := t.endDraft(*ended); err != nil {
+				return err
+			}
 		}
 		t.Rows(`draft_reading (platform, workspace, channel, draft, message)`, Args(id.Scope, int64(out.ID)), idRows(d.Prompt.Shows))
 		return t.putDraft(out)
@@ -296,6 +297,11 @@ func (t *Tx) commitDraft(c *rule.DraftCommit) error {
 // endDraft queues what ends a draft.
 func (t *Tx) endDraft(d rule.StoredDraft) error {
 	t.Write(`DELETE FROM draft_reading WHERE draft = $1`, int64(d.ID))
+	if d.State == earshot.DraftCommitted { // the texts are the turn's from now on
+		t.withdraw(`turn = $1`, int64(d.ID))
+	} else {
+		t.endAsks(`turn = $1`, int64(d.ID))
+	}
 	t.Erased()
 	return t.putDraft(d)
 }

@@ -63,6 +63,7 @@ func (e Eraser) DropConversation(ctx context.Context, s earshot.Scope) (bool, er
 	e.Ask(`SELECT count(DISTINCT epoch) FROM turn`+OfConversation, a, ScanOne(new(bool), &epochs))
 	e.RaiseErased(OfConversation, a...)
 	e.Write(`DELETE FROM draft_reading WHERE `+e.SQL.Among(`draft`, `SELECT id FROM draft`+OfConversation), a...)
+	e.Write(`DELETE FROM approval WHERE `+e.SQL.Among(`turn`, `SELECT id FROM draft`+OfConversation), a...)
 	e.Write(`DELETE FROM draft`+OfConversation, a...)
 	for _, table := range []string{"journal", "outbox", "approval", "feedback"} {
 		e.Write(`DELETE FROM `+table+` WHERE `+e.SQL.Among(`turn`, `SELECT id FROM queued_turn`+OfConversation), a...)

@@ -355,6 +355,7 @@ func (t *Tx) eraseDraftsReading(s earshot.Scope, ids []earshot.MessageID) {
 // eraseDrafts erases the open ones of drafts.
 func (t *Tx) eraseDrafts(which string, a ...any) {
 	t.Count(&t.Tally.Turns, `UPDATE draft SET `+rule.EraseDraftSQL+` WHERE `+t.SQL.Among(`id`, which)+` AND `+rule.ErasableDraftSQL, a...)
+	t.endAsks(t.SQL.Among(`turn`, `SELECT id FROM draft WHERE `+t.SQL.Among(`id`, which)+` AND erased = 1`), a...)
 	t.Write(`DELETE FROM draft_reading WHERE `+t.SQL.Among(`draft`, `SELECT id FROM draft WHERE `+t.SQL.Among(`id`, which)+` AND erased = 1`), a...)
 	t.Erased()
 }

@@ -39,6 +39,7 @@ func (s *Store) PruneDrafts(ctx context.Context, before earshot.Time) (int, erro
 	change := func(how string) func(*Tx, any) {
 		return func(t *Tx, ids any) {
 			t.Write(`DELETE FROM draft_reading WHERE `+t.SQL.Any(`draft`, 1), ids)
+			t.endAsks(t.SQL.Among(`turn`, `SELECT id FROM draft WHERE `+t.SQL.Any(`id`, 1)+` AND state <> 'committed'`), ids)
 			t.Write(how+` WHERE `+t.SQL.Any(`id`, 1), ids)
 		}
 	}
