@@ -94,10 +94,18 @@ func (r *Reader) Approval(ctx context.Context, p access.Principal, id earshot.Ap
 	return r.named(ctx, a)
 }
 
+// Named adds names to approvals that the caller was found to see.
+func (r *Reader) Named(ctx context.Context, list []earshot.Approval) ([]ApprovalRow, error) {
+	rows := make([]ApprovalRow, len(list))
+	for i, a := range list {
+		rows[i].Approval = a
+	}
+	return rows, r.nameApprovals(ctx, rows)
+}
+
 // named adds the names to an approval.
 func (r *Reader) named(ctx context.Context, a earshot.Approval) (ApprovalRow, error) {
-	rows := []ApprovalRow{{Approval: a}}
-	err := r.nameApprovals(ctx, rows)
+	rows, err := r.Named(ctx, []earshot.Approval{a})
 	return rows[0], err
 }
 

@@ -19,7 +19,8 @@ type Claim struct {
 	Hold  time.Duration // how long the claim is held unless it is renewed; 0: as long as a turn can be committed
 	Key   string        // a turn that the same caller has opened with the same key is aborted and opened again; "" is none
 
-	replaces earshot.TurnID
+	replaces earshot.TurnID // which came too late
+	after    earshot.TurnID // which waited for what is decided by now
 }
 
 // Answering is the reason of a [Taken] where somebody else holds the claim.
@@ -172,7 +173,8 @@ type Renewal struct {
 // A Held is a turn that a caller has opened, and what has become of its question.
 type Held struct {
 	earshot.Draft
-	State string // one of the Held constants, or as of the draft
+	State string             // one of the Held constants, or as of the draft
+	Asked []earshot.Approval // what was asked for it, the newest first
 }
 
 // Renew keeps an open turn for its holder. A turn that has ended stays as it is. One
@@ -234,6 +236,11 @@ func (s *Service) Opened(ctx context.Context, p access.Principal, expired bool) 
 // held adds to a draft what has become of its question.
 func (s *Service) held(ctx context.Context, d earshot.Draft) (Held, error) {
 	h := Held{Draft: d, State: string(d.State)}
+	var err error
+	if h.Asked, err = s.asked(ctx, d.ID); err != nil {
+		return h, err
+	}
+	until, open := waitsUntil(h.Asked)
 	if d.State != earshot.DraftOpen {
 		return h, nil
 	}
@@ -245,6 +252,10 @@ func (s *Service) held(ctx context.Context, d earshot.Draft) (Held, error) {
 		h.State = HeldCancelled
 	case found[0].Edited > openingOf(d).Edited:
 		h.State = HeldChanged
+	case d.Expires == until && open:
+		h.State = HeldWaiting
+	case d.Expires == until:
+		h.State = HeldDecided
 	case d.Expires < s.now():
 		h.State = "expired"
 	}

@@ -42,7 +42,10 @@ type Context struct {
 	// Interrupted is an earlier turn for the anchor whose holder was about to post and
 	// was not heard of again; nil if there is none. Its reply may be visible.
 	Interrupted *earshot.Draft
-	Files       []PromptFile // that the prompt has as parts
+	// Asked is what an earlier turn for the anchor asked, and how people decided; the newest
+	// first.
+	Asked []earshot.Approval
+	Files []PromptFile // that the prompt has as parts
 }
 
 // Context makes the context of a message. Nothing of its conversation changes; a

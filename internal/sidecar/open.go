@@ -1,6 +1,7 @@
 package sidecar
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,10 +33,13 @@ func (s *Service) open(ctx context.Context, p access.Principal, a contexts.Reque
 			continue
 		}
 		own, e := s.own(ctx, p, claim, err)
+		if e == nil && !own {
+			claim.after, e = s.freed(ctx, err)
+		}
 		switch {
 		case e != nil:
 			return Context{}, e
-		case !own:
+		case !own && claim.after == 0:
 			return c, s.taken(ctx, err)
 		}
 	}
@@ -45,7 +49,16 @@ func (s *Service) open(ctx context.Context, p access.Principal, a contexts.Reque
 func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.Request, claim Claim) (Context, error) {
 	d := earshot.Draft{
 		Conversation: a.Conversation, Anchor: a.Anchor, Opener: p.ID, State: earshot.DraftOpen,
-		Opened: s.now(), Again: claim.Again, Replaces: claim.replaces,
+		Opened: s.now(), Again: claim.Again, Replaces: cmp.Or(claim.replaces, claim.after),
+	}
+	var left *earshot.Draft
+	if d.Replaces == 0 {
+		var err error
+		if left, err = s.left(ctx, d); err != nil {
+			return Context{}, err
+		} else if left != nil {
+			d.Replaces = left.ID
+		}
 	}
 	if err := s.store.Claimed(ctx, d); err != nil { // who asks again and again has no context made
 		return Context{}, err
@@ -80,11 +93,19 @@ func (s *Service) openOnce(ctx context.Context, p access.Principal, a contexts.R
 	if d.Asked, err = encodeSettings(a.Settings, how); err != nil {
 		return Context{}, err
 	}
+	replaced := d.Replaces != 0
 	if d, err = s.store.OpenDraft(ctx, d); err != nil {
 		return Context{}, err
 	}
 	c.Draft = &d
-	c.Interrupted, err = s.interrupted(ctx, d)
+	if replaced {
+		if c.Asked, err = s.asked(ctx, d.ID); err != nil {
+			return Context{}, err
+		}
+	}
+	if c.Interrupted, err = s.interrupted(ctx, d); c.Interrupted == nil && left != nil && left.Posting != 0 {
+		c.Interrupted = left
+	}
 	return c, err
 }
 

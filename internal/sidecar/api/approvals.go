@@ -6,12 +6,16 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/contract"
 	"github.com/earshot-ai/earshot/internal/explain"
+	"github.com/earshot-ai/earshot/internal/sidecar"
 	"github.com/earshot-ai/earshot/internal/sidecar/access"
 	"github.com/earshot-ai/earshot/internal/visible"
 )
@@ -27,10 +31,87 @@ func (s *server) addApprovals(a huma.API) {
 		Description: "With its arguments to the byte, as sha256 is of them.",
 	}, s.getApproval)
 	addRaw(s, a, huma.Operation{
-		OperationID: "decide-approval", Method: http.MethodPost, Path: "/v1/approvals/{id}", Summary: "Agree to a call of a tool, or refuse it",
-		Description: "Without by the caller decides as an operator. Whoever hands in a person's click names them in by, and the rule approve.by holds for them as it does in a bot, as far as it can be known here: groups and roles are not. A user's token decides as its subject, and for nobody else. The same decision again is answered with what is stored; of several that differ the first counts, and the others are answered with 409 and what is stored.",
+		OperationID: "decide-approval", Method: http.MethodPost, Path: "/v1/approvals/{id}", Summary: "Agree to a call of a tool, or refuse it; or note what came of it",
+		Description: "Without by the caller decides as an operator. Whoever hands in a person's click names them in by, and the rule approve.by holds for them as it does in a bot, as far as it can be known here: groups and roles are not. A user's token decides as its subject, and for nobody else. The same decision again is answered with what is stored; of several that differ the first counts, and the others are answered with 409 and what is stored. With result in place of a decision, whoever asked for it notes what came of the call.",
 		Responses:   map[string]*huma.Response{"409": {Description: "It is decided already, or its time is over; approval is as it is stored", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: schemaOf[decidedProblem](a)}}}},
 	}, schemaOf[approvalBody](a), s.decideApproval)
+	addRaw(s, a, huma.Operation{
+		OperationID: "ask-approval", Method: http.MethodPost, Path: "/v1/turns/{id}/approvals", Summary: "Ask people before an open turn calls a tool",
+		Description: "The approval is open until somebody decides it, on the page, by the API or by the command, or its time is over. Asking again for the same call returns it as it is then. POST /v1/turns/{id}/wait lets the turn wait for it.",
+	}, schemaOf[askBody](a), s.askApproval)
+}
+
+// An askBody is the body of POST /v1/turns/{id}/approvals.
+type askBody struct {
+	Call      string   `json:"call" maxLength:"512" doc:"the model's id of the call, unique in the turn"`
+	Tool      string   `json:"tool" maxLength:"512" doc:"its name"`
+	Arguments argsJSON `json:"arguments" doc:"what the tool would be given: an object, kept to the byte, or the text of one, as models write it; 64 KiB at most"`
+	Asker     string   `json:"asker,omitzero" maxLength:"512" doc:"the id of who may decide as the asker; default: who wrote the question"`
+	Expires   int      `json:"expires_in_seconds,omitzero" minimum:"1" maximum:"604800" doc:"for how long somebody may decide; default: 3600"`
+}
+
+// An argsJSON is the arguments of a call: a JSON object, or its text.
+type argsJSON struct{ jsontext.Value }
+
+// Schema implements [huma.SchemaProvider].
+func (argsJSON) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeObject, AdditionalProperties: true}, {Type: huma.TypeString}}}
+}
+
+// bytes returns the arguments to the byte.
+func (x argsJSON) bytes() ([]byte, error) {
+	switch x.Kind() {
+	case '{':
+		return x.Value, nil
+	case '"':
+		var text string
+		err := contract.Unmarshal(x.Value, &text, "arguments")
+		return []byte(text), err
+	}
+	return nil, &assemble.InputError{Path: "arguments", Reason: "must be an object, or the text of one"}
+}
+
+type askInput struct {
+	TurnPath
+	StrictInput
+}
+
+func (s *server) askApproval(ctx context.Context, p access.Principal, in *askInput) (*approvalOutput, error) {
+	var b askBody
+	if err := in.read(ctx, &b); err != nil {
+		return nil, err
+	}
+	args, err := b.Arguments.bytes()
+	if err != nil {
+		return nil, err
+	}
+	if b.Expires < 0 || b.Expires > 604800 {
+		return nil, &assemble.InputError{Path: "expires_in_seconds", Reason: "must be 1 to 604800"}
+	}
+	a, err := s.Service.Ask(ctx, p, in.id(), sidecar.Asking{Call: b.Call, Tool: b.Tool, Args: args, Asker: earshot.AuthorID(b.Asker), Lasts: time.Duration(b.Expires) * time.Second})
+	if err != nil {
+		return nil, err
+	}
+	return s.approvalAnswer(ctx, a)
+}
+
+// approvalAnswer is the answer that an approval is.
+func (s *server) approvalAnswer(ctx context.Context, a earshot.Approval) (*approvalOutput, error) {
+	list, err := s.approvalsOf(ctx, []earshot.Approval{a})
+	if err != nil {
+		return nil, err
+	}
+	return &approvalOutput{list[0]}, nil
+}
+
+// approvalsOf writes approvals with their names.
+func (s *server) approvalsOf(ctx context.Context, list []earshot.Approval) ([]Approval, error) {
+	rows, err := s.Reader.Named(ctx, list)
+	var out []Approval
+	for _, x := range rows {
+		out = append(out, approvalOf(x))
+	}
+	return out, err
 }
 
 // An Approval is an approval as earshot approvals --json writes it.
@@ -160,6 +241,7 @@ type approvalBody struct {
 	Decision string `json:"decision,omitzero" enum:"agree,refuse"`
 	Reason   string `json:"reason,omitzero" maxLength:"4096" doc:"why; the model is told, and so is the channel"`
 	SHA256   string `json:"sha256,omitzero" maxLength:"64" doc:"of the arguments that are agreed to; where it is another than that of the stored ones, nothing is decided"`
+	Result   string `json:"result,omitzero" maxLength:"4096" doc:"in place of a decision: what came of the call, in a few words"`
 	By       string `json:"by,omitzero" maxLength:"512" doc:"the id of the person who clicked, as their platform's event says; default: the caller decides, as an operator"`
 }
 
@@ -178,6 +260,16 @@ func (s *server) decideApproval(ctx context.Context, p access.Principal, in *app
 	var b approvalBody
 	if err := in.read(ctx, &b); err != nil {
 		return nil, err
+	}
+	if b.Result != "" {
+		if b.Decision != "" || b.Reason != "" || b.SHA256 != "" || b.By != "" {
+			return nil, &assemble.InputError{Path: "result", Reason: "stands alone: it is noted once somebody has decided"}
+		}
+		a, err := s.Service.NoteResult(ctx, p, earshot.ApprovalID(in.ID), b.Result)
+		if err != nil {
+			return nil, err
+		}
+		return s.approvalAnswer(ctx, a)
 	}
 	if b.Decision != "agree" && b.Decision != "refuse" {
 		return nil, &assemble.InputError{Path: "decision", Reason: "must be agree or refuse"}

@@ -57,6 +57,8 @@ var bounds = map[string]counted.CallBound{
 	"make-capability": aboutOne,
 	"commit-turn":     aboutOne,
 	"renew-turn":      aboutOne,
+	"ask-approval":    aboutOne,
+	"wait-turn":       aboutOne,
 	"list-open-turns": aboutOne,
 	"abort-turn":      aboutOne,
 	"get-turn":        aboutOne,

@@ -32,7 +32,65 @@ func (s *server) addClaims(a huma.API) {
 		OperationID: "list-open-turns", Method: http.MethodGet, Path: "/v1/turns/open", Summary: "The turns that this key has opened and not ended",
 		Description: "The newest 200, newest first. Those that have expired were left by a process that died, and nobody has taken their questions over since: open them again.",
 	}, s.listOpenTurns)
+	addRaw(s, a, huma.Operation{
+		OperationID: "wait-turn", Method: http.MethodPost, Path: "/v1/turns/{id}/wait", Summary: "Let an open turn wait for what it has asked",
+		Description: "Nobody holds the turn from then on, and nobody gets its question until all that it asked is decided, or its time is over: then state is decided, and whoever opens the question goes on with it, or renews this turn. A turn of which nothing is asked stays as it is. With seconds the answer comes once all is decided, or after that many seconds; ask again as often as you like.",
+		Responses:   map[string]*huma.Response{"409": conflictResponse(a)},
+	}, schemaOf[waitBody](a), s.waitTurn).Required = false
 }
+
+// A waitBody is the body of POST /v1/turns/{id}/wait.
+type waitBody struct {
+	Seconds int `json:"seconds,omitzero" minimum:"1" maximum:"30" doc:"to wait for the decision; default: none"`
+}
+
+func (s *server) waitTurn(ctx context.Context, p access.Principal, in *commitInput) (*heldOutput, error) {
+	var b waitBody
+	if len(in.RawBody) > 0 {
+		if err := in.StrictInput.read(ctx, &b); err != nil {
+			return nil, err
+		}
+	}
+	if b.Seconds < 0 || b.Seconds > maxWait {
+		return nil, &assemble.InputError{Path: "seconds", Reason: "must be 1 to 30"}
+	}
+	h, err := s.Service.Wait(ctx, p, in.id())
+	if err != nil {
+		return nil, err
+	}
+	return s.heldAfter(ctx, p, h, b.Seconds, sidecar.HeldWaiting)
+}
+
+// heldAfter returns a turn once it is in a state no longer, or after so many seconds.
+func (s *server) heldAfter(ctx context.Context, p access.Principal, h sidecar.Held, seconds int, state string) (*heldOutput, error) {
+	if seconds > 0 && !s.waits.take(p.ID, maxWaits) {
+		seconds = 0 // it comes back soon enough
+	} else if seconds > 0 {
+		defer s.waits.give(p.ID)
+	}
+	tick := time.NewTicker(streamPause)
+	defer tick.Stop()
+	for end := time.Now().Add(time.Duration(seconds) * time.Second); h.State == state && time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-tick.C:
+		}
+		var err error
+		if h, err = s.Service.Look(ctx, p, h.ID); err != nil {
+			return nil, err
+		}
+	}
+	out := &heldOutput{heldTurnOf(h)}
+	if len(h.Asked) == 0 {
+		return out, nil
+	}
+	var err error
+	out.Body.Approvals, err = s.approvalsOf(ctx, h.Asked)
+	return out, err
+}
+
+type heldOutput struct{ Body heldTurn }
 
 // A renewBody is the body of POST /v1/turns/{id}/renew.
 type renewBody struct {
@@ -44,7 +102,7 @@ type renewBody struct {
 // A heldTurn is a turn that a caller has opened.
 type heldTurn struct {
 	Turn         earshot.TurnID `json:"turn" doc:"its id"`
-	State        string         `json:"state" enum:"open,cancelled,changed,expired,committed,aborted" doc:"cancelled: the question was deleted; changed: it was edited since the turn was opened"`
+	State        string         `json:"state" enum:"open,cancelled,changed,waiting,decided,expired,committed,aborted" doc:"cancelled: the question was deleted; changed: it was edited since the turn was opened; waiting: people are asked, and nobody holds the turn; decided: they have decided, and whoever opens the question or renews the turn goes on"`
 	Expires      string         `json:"expires" format:"date-time"`
 	Conversation string         `json:"conversation" doc:"its id"`
 	Channel      string         `json:"channel" doc:"its id"`
@@ -52,6 +110,7 @@ type heldTurn struct {
 	Platform     string         `json:"platform"`
 	Anchor       string         `json:"anchor" doc:"the message that is answered"`
 	Posting      string         `json:"posting,omitempty" format:"date-time" doc:"when its reply was about to be posted"`
+	Approvals    []Approval     `json:"approvals,omitempty" doc:"what people were asked for it, the newest first; not in lists"`
 }
 
 func heldTurnOf(h sidecar.Held) heldTurn {
@@ -67,7 +126,7 @@ func heldTurnOf(h sidecar.Held) heldTurn {
 	return out
 }
 
-func (s *server) renewTurn(ctx context.Context, p access.Principal, in *commitInput) (*struct{ Body heldTurn }, error) {
+func (s *server) renewTurn(ctx context.Context, p access.Principal, in *commitInput) (*heldOutput, error) {
 	var b renewBody
 	if len(in.RawBody) > 0 {
 		if err := in.StrictInput.read(ctx, &b); err != nil {
@@ -84,24 +143,7 @@ func (s *server) renewTurn(ctx context.Context, p access.Principal, in *commitIn
 	if err != nil {
 		return nil, err
 	}
-	if b.Wait > 0 && !s.waits.take(p.ID, maxWaits) {
-		b.Wait = 0 // it comes back soon enough
-	} else if b.Wait > 0 {
-		defer s.waits.give(p.ID)
-	}
-	tick := time.NewTicker(streamPause)
-	defer tick.Stop()
-	for end := time.Now().Add(time.Duration(b.Wait) * time.Second); h.State == string(earshot.DraftOpen) && time.Now().Before(end); {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-tick.C:
-		}
-		if h, err = s.Service.Look(ctx, p, in.id()); err != nil {
-			return nil, err
-		}
-	}
-	return &struct{ Body heldTurn }{heldTurnOf(h)}, nil
+	return s.heldAfter(ctx, p, h, b.Wait, string(earshot.DraftOpen))
 }
 
 type openTurnsOutput struct {

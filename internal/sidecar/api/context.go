@@ -98,6 +98,7 @@ type openTurn struct {
 	ID          earshot.TurnID   `json:"id"`
 	Expires     string           `json:"expires" format:"date-time" doc:"until when it holds the claim and can be committed; POST /v1/turns/{id}/renew moves it"`
 	Key         string           `json:"key" doc:"an idempotency key for posting the reply: the same for every turn for this question until it is answered; 24 characters"`
+	Approvals   []Approval       `json:"approvals,omitempty" doc:"what an earlier turn for this question asked people, and how they decided, the newest first: go on with what was agreed to"`
 	Interrupted *interruptedTurn `json:"interrupted,omitempty" doc:"an earlier turn for this question whose holder was about to post and was not heard of again: its reply may be visible; look for it by the key before you post"`
 }
 
@@ -263,6 +264,11 @@ func (s *server) makeContext(ctx context.Context, p access.Principal, in *contex
 		return nil, err
 	}
 	out := &contextOutput{Body: contextAnswerOf(c, b.Tools)}
+	if len(c.Asked) > 0 {
+		if out.Body.Turn.Approvals, err = s.approvalsOf(ctx, c.Asked); err != nil {
+			return nil, err
+		}
+	}
 	if b.Sources {
 		list, err := s.Service.Sources(ctx, c)
 		if err != nil {

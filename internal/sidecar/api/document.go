@@ -85,7 +85,7 @@ func refusalResponse(status int, content, schema string) *huma.Response {
 
 // conflicts are the routes that answer with 409, by their operations, besides the one
 // that describes it itself.
-var conflicts = []string{"make-context", "put-file", "create-conversation", "post-conversation-message"}
+var conflicts = []string{"make-context", "put-file", "ask-approval", "create-conversation", "post-conversation-message"}
 
 func describeOperation(refusals map[string]*huma.Response, path string, op *huma.Operation) {
 	if len(op.Tags) == 0 {
@@ -108,7 +108,7 @@ func describeOperation(refusals map[string]*huma.Response, path string, op *huma
 	if op.RequestBody != nil || strings.Contains(path, "{") || op.OperationID == "list-turns" || op.OperationID == "list-approvals" || op.OperationID == "usage" {
 		statuses = append(statuses, http.StatusNotFound)
 	}
-	if strings.HasSuffix(path, "/commit") {
+	if strings.HasSuffix(path, "/commit") || op.OperationID == "ask-approval" {
 		statuses = append(statuses, http.StatusGone)
 	}
 	if slices.Contains(conflicts, op.OperationID) {
@@ -148,7 +148,7 @@ func subjectOf(path, id string) string {
 		return "channels"
 	case strings.HasPrefix(path, "/v1/tools") || path == "/v1/capabilities":
 		return "tools"
-	case strings.HasSuffix(path, "/commit") || strings.HasSuffix(path, "/abort") || path == "/v1/context" || path == "/v1/assemble":
+	case strings.HasSuffix(path, "/wait") || strings.HasSuffix(path, "/commit") || strings.HasSuffix(path, "/abort") || path == "/v1/context" || path == "/v1/assemble":
 		return "contexts"
 	}
 	return "turns"

@@ -17,12 +17,13 @@ func FuzzBodiesOfTurns(f *testing.F) {
 		f.Fatalf("%d %s", status, body)
 	}
 	routes := []struct{ as, path string }{
-		{"C1", "/v1/context"}, {"C1", "/v1/turns/1/commit"}, {"C1", "/v1/turns/1/renew"}, {"C1", "/v1/assemble"}, {"C1", approvalAt(string(w.asks(f, "fuzz", "one")[0].ID))}, {"C1", "/v1/capabilities"}, {"tools", "/v1/tools/channel_context"}, {"tools", "/v1/tools/channel_messages"},
+		{"C1", "/v1/context"}, {"C1", "/v1/turns/1/commit"}, {"C1", "/v1/turns/1/renew"}, {"C1", "/v1/turns/1/approvals"}, {"C1", "/v1/turns/1/wait"}, {"C1", "/v1/assemble"}, {"C1", approvalAt(string(w.asks(f, "fuzz", "one")[0].ID))}, {"C1", "/v1/capabilities"}, {"tools", "/v1/tools/channel_context"}, {"tools", "/v1/tools/channel_messages"},
 	}
 	for i, seed := range []string{
 		`{"channel":"C1","anchor":"m1","agent":"U0BOT","policy":"delta","budget":{"tokens":100},"counter":"bytes4","zone":"Europe/Berlin","open":true,"again":true,"hold":9,"tools":true}`,
 		`{"reply":{"text":"x","ids":["r1"],"time":"1700000005.000100"},"usage":{"input":1},"entries":[{"role":"assistant","calls":[{"id":"c","name":"n","args":"{}"}]},{"role":"tool","call":"c","text":"{}"}],"metadata":{"a":"b","c":null}}`,
 		`{"hold":60,"posting":true}`,
+		`{"call":"c1","tool":"deploy","arguments":{"to":"staging"},"asker":"U1","expires_in_seconds":60}`, `{}`,
 		`{"identity":{"id":"U0","name":"e"},"channel":{"id":"C1"},"anchor":"m","messages":[{"id":"m","time":"2026-03-02T10:00:00Z","author":{"id":"U1"},"text":"hi"}]}`,
 		`{"decision":"agree","sha256":"x","by":"UAnn","reason":"go on"}`,
 		`{"channel":{"id":"C1","workspace":"T1"},"anchor":"m1","minutes":5}`,

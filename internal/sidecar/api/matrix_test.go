@@ -193,6 +193,12 @@ var requests = map[string]func(t territory) request{
 	"renew-turn": func(t territory) request {
 		return request{path: "/v1/turns/" + t.ids["open"] + "/renew", body: `{"hold":900}`}
 	},
+	"ask-approval": func(t territory) request {
+		return request{path: "/v1/turns/" + t.ids["open"] + "/approvals", body: `{"call":"c1","tool":"deploy","arguments":"{}"}`}
+	},
+	"wait-turn": func(t territory) request {
+		return request{path: "/v1/turns/" + t.ids["open"] + "/wait", body: `{"seconds":1}`}
+	},
 	"list-open-turns": get("/v1/turns/open"),
 	"abort-turn":      func(t territory) request { return request{path: "/v1/turns/" + t.ids["open"] + "/abort"} },
 	"create-conversation": func(t territory) request {
