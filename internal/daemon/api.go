@@ -108,6 +108,23 @@ func (s sharedParts) api() http.Handler {
 	return mux
 }
 
+// expireEvery is how often approvals are looked at whose time is over.
+const expireEvery = 5 * time.Second
+
+// expireApprovals ends the approvals whose time is over, where the API or the page is served:
+// a bot ends its own, and who asks over the API has no process here.
+func (s sharedParts) expireApprovals(ctx context.Context) error {
+	if s.sidecar == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return runEvery(ctx, expireEvery, func(ctx context.Context) {
+		if err := s.sidecar.ExpireApprovals(ctx); err != nil && ctx.Err() == nil {
+			s.options.Log.Warn("end what nobody agreed to in time", "err", err)
+		}
+	})
+}
+
 // gateOptions returns what the gate is told by the settings.
 func gateOptions(o Options) access.Options {
 	a := o.Config.API

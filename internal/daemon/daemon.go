@@ -238,7 +238,7 @@ func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch
 		(&eraser{store: st, log: o.Log, clear: s.caches.clear}).Run,
 	)
 	if !o.DryRun {
-		run = append(run, found.Encode)
+		run = append(run, found.Encode, s.expireApprovals)
 	}
 	return &Daemon{
 		Store: st, Models: models, Identity: p.identity, Platform: p.name, Chat: p.chat, Location: p.location,
