@@ -223,6 +223,9 @@ func (r *Reader) Decide(ctx context.Context, p access.Principal, id earshot.Appr
 	case p.Kind == access.User: // the issuer says who they are, not that they operate
 		d.By = earshot.AuthorID(p.Subject)
 	}
+	if d.Agree && a.Tool == bot.AskTool && d.Reason == "" {
+		return ApprovalRow{}, visible.InvalidField("reason", "is required: the model asks a question, and this is the answer")
+	}
 	if d.By != "" {
 		if may, err := r.mayDecide(ctx, a, d.By); err != nil {
 			return ApprovalRow{}, err
@@ -272,7 +275,7 @@ func (r *Reader) Decide(ctx context.Context, p access.Principal, id earshot.Appr
 // mayDecide reports whether somebody may decide an approval, as far as that is known
 // here: which groups and roles they have is known to a bot only.
 func (r *Reader) mayDecide(ctx context.Context, a earshot.Approval, by earshot.AuthorID) (bool, error) {
-	named := slices.ContainsFunc(r.approveBy, func(who string) bool {
+	named := a.Tool == bot.AskTool && by == a.Asker || a.Tool != bot.AskTool && slices.ContainsFunc(r.approveBy, func(who string) bool {
 		return who == bot.ApproveMembers || who == bot.ApproveAsker && by == a.Asker || who == string(by)
 	})
 	if !named {

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/visible"
@@ -168,6 +169,9 @@ func (s *server) approvalRoutes(mux router) {
 	s.change(mux, "/approvals/{id}", s.decideApproval)
 }
 
+// asks reports whether the model asks a question rather than for a call.
+func (r approvalRow) asks() bool { return r.Tool == bot.AskTool }
+
 // link is where a decision is sent.
 func (r approvalRow) link() string { return "/approvals/" + url.PathEscape(string(r.ID)) }
 
@@ -187,6 +191,9 @@ func (r approvalRow) outcome() string {
 	}
 	switch r.State {
 	case earshot.ApprovalAgreed:
+		if r.asks() {
+			return who + " answered"
+		}
 		return who + " agreed"
 	case earshot.ApprovalRefused:
 		return who + " said no"

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/inspect"
 )
 
@@ -133,6 +134,27 @@ func TestAnOperatorDecidesOnThePage(t *testing.T) {
 	}
 	if said := w.page(t, turnAt(yes.Turn)); !strings.Contains(said, "What people were asked") || !strings.Contains(said, yes.SHA256) {
 		t.Error("the page of the turn does not have what was asked")
+	}
+}
+
+// A question of the model is answered, and not agreed to without a word.
+func TestAnOperatorAnswersAQuestionOnThePage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	a := w.askFor(t, ops, call{by: ann, name: "which", tool: bot.AskTool, args: `{"question":"which one?"}`})
+	if page := w.page(t, "/approvals"); !strings.Contains(page, "Your answer") {
+		t.Error("the page does not ask for an answer")
+	}
+	form := url.Values{"decision": {"agree"}, "sha256": {a.SHA256}}
+	if status, _ := w.do(t, still(), "POST", "/approvals/ask%2Fwhich", form, "Authorization", "Bearer "+token); status != http.StatusBadRequest {
+		t.Errorf("without an answer: %d", status)
+	}
+	form.Set("reason", "staging")
+	if status, _ := w.do(t, still(), "POST", "/approvals/ask%2Fwhich", form, "Authorization", "Bearer "+token); status != http.StatusSeeOther {
+		t.Errorf("with an answer: %d", status)
+	}
+	if got, err := w.store.Approval(t.Context(), a.ID); err != nil || got.Why != "staging" || got.State != earshot.ApprovalAgreed {
+		t.Errorf("stored is %+v, %v", got, err)
 	}
 }
 
