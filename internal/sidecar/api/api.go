@@ -74,6 +74,7 @@ func (s *server) add(a huma.API) {
 	s.addReads(a)
 	s.addTurns(a)
 	s.addApprovals(a)
+	s.addFeedback(a)
 	s.addErasures(a)
 	s.addChat(a)
 }

@@ -66,6 +66,9 @@ var bounds = map[string]counted.CallBound{
 	"stream-turns":    turnsPage,
 	"usage":           aPage,
 
+	"list-feedback":   turnsPage,
+	"put-feedback":    aboutOne,
+	"remove-feedback": aboutOne,
 	"list-approvals":  turnsPage,
 	"get-approval":    aboutOne,
 	"decide-approval": aboutOne,
@@ -80,7 +83,7 @@ var bounds = map[string]counted.CallBound{
 
 // everywhere has the requests that name no channel, where a route can be asked so.
 var everywhere = map[string]string{
-	"list-turns": "/v1/turns", "stream-turns": "/v1/turns/events", "usage": "/v1/usage", "list-approvals": "/v1/approvals",
+	"list-turns": "/v1/turns", "stream-turns": "/v1/turns/events", "usage": "/v1/usage", "list-approvals": "/v1/approvals", "list-feedback": "/v1/feedback",
 }
 
 // TestAmongManyChannelsEachRouteIsBounded asks every route of the document for one

@@ -36,6 +36,7 @@ func describeRoutes(d *huma.OpenAPI, server string) {
 		{Name: "channels", Description: "Reading channels"},
 		{Name: "turns", Description: "What was answered, why, and what it cost"},
 		{Name: "approvals", Description: "A person's yes before a tool acts"},
+		{Name: "feedback", Description: "What people think of answers"},
 		{Name: "erasures", Description: "Deleting for good"},
 		{Name: "conversations", Description: "Conversations with metadata and messages of their own"},
 	}
@@ -105,7 +106,7 @@ func describeOperation(refusals map[string]*huma.Response, path string, op *huma
 	if op.RequestBody != nil {
 		statuses = append(statuses, http.StatusRequestEntityTooLarge)
 	}
-	if op.RequestBody != nil || strings.Contains(path, "{") || op.OperationID == "list-turns" || op.OperationID == "list-approvals" || op.OperationID == "usage" {
+	if op.RequestBody != nil || strings.Contains(path, "{") || op.OperationID == "list-turns" || op.OperationID == "list-approvals" || op.OperationID == "list-feedback" || op.OperationID == "usage" {
 		statuses = append(statuses, http.StatusNotFound)
 	}
 	if strings.HasSuffix(path, "/commit") || op.OperationID == "ask-approval" {
@@ -138,12 +139,14 @@ func subjectOf(path, id string) string {
 		return "events"
 	case strings.HasPrefix(path, filePath):
 		return "files"
-	case strings.HasPrefix(id, "put-") || path == "/v1/agents" || path == "/v1/me":
+	case strings.HasPrefix(id, "put-") && id != "put-feedback" || path == "/v1/agents" || path == "/v1/me":
 		return "names"
 	case strings.HasPrefix(id, "erase-") || id == "delete-message" || strings.HasPrefix(path, "/v1/erasures"):
 		return "erasures"
 	case strings.Contains(path, "/approvals"):
 		return "approvals"
+	case strings.Contains(path, "/feedback"):
+		return "feedback"
 	case strings.HasPrefix(path, "/v1/channels"):
 		return "channels"
 	case strings.HasPrefix(path, "/v1/tools") || path == "/v1/capabilities":

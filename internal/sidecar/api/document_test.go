@@ -149,7 +149,7 @@ func TestTheDocumentSaysWhereToCallAndWhatIsRefused(t *testing.T) {
 	if len(d.Servers) != 1 || d.Servers[0].URL != "http://127.0.0.1:7301" {
 		t.Errorf("servers: %+v", d.Servers)
 	}
-	conflicts := []string{"ask-approval", "wait-turn", "commit-turn", "create-conversation", "decide-approval", "make-context", "post-conversation-message", "put-file", "renew-turn"}
+	conflicts := []string{"ask-approval", "wait-turn", "put-feedback", "commit-turn", "create-conversation", "decide-approval", "make-context", "post-conversation-message", "put-file", "renew-turn"}
 	for path, methods := range d.Paths {
 		for method, op := range methods {
 			for _, p := range op.Parameters {

@@ -19,7 +19,7 @@ func TestEveryBodyIsFuzzed(t *testing.T) {
 	fuzzed := map[string]string{
 		"post-events": "FuzzEvents, FuzzSlackEvents, FuzzWhatIsAcceptedIsStored", "put-agent": "FuzzPutAgent", "put-channel": "FuzzPutChannel, FuzzWhatIsAcceptedIsStored", "put-authors": "FuzzPutAuthors",
 		"put-channels": "FuzzPutChannels", "post-history": "FuzzHistory", "post-coverage": "FuzzCoverage",
-		"make-context": "FuzzBodiesOfTurns", "commit-turn": "FuzzBodiesOfTurns", "renew-turn": "FuzzBodiesOfTurns", "assemble": "FuzzBodiesOfTurns", "decide-approval": "FuzzBodiesOfTurns", "ask-approval": "FuzzBodiesOfTurns", "wait-turn": "FuzzBodiesOfTurns", "make-capability": "FuzzBodiesOfTurns", "call-tool": "FuzzBodiesOfTurns",
+		"make-context": "FuzzBodiesOfTurns", "commit-turn": "FuzzBodiesOfTurns", "renew-turn": "FuzzBodiesOfTurns", "assemble": "FuzzBodiesOfTurns", "decide-approval": "FuzzBodiesOfTurns", "ask-approval": "FuzzBodiesOfTurns", "wait-turn": "FuzzBodiesOfTurns", "put-feedback": "FuzzBodiesOfTurns", "make-capability": "FuzzBodiesOfTurns", "call-tool": "FuzzBodiesOfTurns",
 		"create-conversation": "FuzzConversationBodies, FuzzWhatIsAcceptedIsStored", "post-conversation-message": "FuzzConversationBodies, FuzzWhatIsAcceptedIsStored", "merge-conversation-metadata": "FuzzConversationBodies", "put-file": "FuzzPutFile",
 	}
 	for _, r := range routes(t) {

@@ -163,6 +163,13 @@ var requests = map[string]func(t territory) request{
 	"decide-approval": func(t territory) request {
 		return request{path: "/v1/approvals/" + t.ids["approval"], body: `{"decision":"refuse","reason":"not now"}`}
 	},
+	"list-feedback": func(t territory) request { return request{path: "/v1/feedback" + t.query("channel", t.channel)} },
+	"put-feedback": func(t territory) request {
+		return request{path: "/v1/turns/" + t.ids["turn"] + "/feedback", body: `{"author":"UEve","good":false,"reason":"no"}`}
+	},
+	"remove-feedback": func(t territory) request {
+		return request{path: "/v1/turns/" + t.ids["turn"] + "/feedback?author=" + t.ids["author"]}
+	},
 	"get-erasure":   func(t territory) request { return request{path: "/v1/erasures/" + t.ids["erasure"]} },
 	"erase-channel": func(t territory) request { return request{path: "/v1/channels/" + t.channel + t.query()} },
 	"erase-author": func(t territory) request {
@@ -386,6 +393,7 @@ func (m *matrix) sow(t *testing.T, workspace, channel string) territory {
 	a, err := st.Accept(ctx, c.Scope(), earshot.Event{Delivery: "d", Received: 1, Message: said(2, "250.000001")}, &conversation)
 	must(err)
 	x.ids["turn"] = fmt.Sprint(a.Turn)
+	must(st.PutFeedback(ctx, earshot.Feedback{Turn: a.Turn, Author: author.ID, Good: true, Reason: x.canary(), Time: 1_772_442_160_000_000}))
 	e, err := st.BeginErasure(ctx, earshot.ErasureOf{Platform: "slack", Workspace: c.Workspace, Channel: c.ID, User: earshot.AuthorID("U-gone-" + x.canary())})
 	must(err)
 	x.ids["erasure"] = fmt.Sprint(e.ID)
@@ -466,6 +474,8 @@ func (m *matrix) state(t *testing.T, x territory) string {
 	fmt.Fprintln(&b, d.State, err)
 	approvals, err := m.store.Approvals(ctx, earshot.ApprovalQuery{Scope: &sc})
 	fmt.Fprintf(&b, "%+v %v\n", approvals, err)
+	feedback, err := m.store.Feedback(ctx, earshot.FeedbackQuery{Scope: &sc})
+	fmt.Fprintf(&b, "%+v %v\n", feedback, err)
 	file, err := m.store.FileBlob(ctx, sc, "F1")
 	fmt.Fprintf(&b, "%+v %v\n", file, err)
 	return b.String()

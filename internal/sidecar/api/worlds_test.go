@@ -25,7 +25,7 @@ func (m *matrix) everyRead(t *testing.T, who string, home territory) []told {
 		a.body = keyIDs.ReplaceAllString(secrets.ReplaceAllString(a.body, `"TOKEN"`), `{"id":"KEY"`)
 		a.body = strings.NewReplacer(
 			`"id":`+home.ids["turn"]+",", `"id":ID,`, `"id":`+home.ids["open"]+",", `"id":ID,`, `"id":`+home.ids["erasure"]+",", `"id":ID,`,
-			`"id":`+home.ids["asked"]+",", `"id":ID,`, `"turn":`+home.ids["asked"]+",", `"turn":ID,`,
+			`"id":`+home.ids["asked"]+",", `"id":ID,`, `"turn":`+home.ids["asked"]+`,"platform"`, `"turn":ID,"platform"`, `"turn":`+home.ids["turn"]+`,"good"`, `"turn":ID,"good"`,
 		).Replace(a.body)
 		out = append(out, told{op.id + " " + name, fmt.Sprintf("%d %s%s", a.status, a.header, lengths.ReplaceAllString(withoutTimes(a.body), ""))})
 		return a
