@@ -35,6 +35,31 @@ type TurnFilter struct {
 	Journals bool  // read the journals; else nothing is known of models and costs
 	Price    Price // nil: nothing has a price
 	Posts    bool  // read the posts too
+
+	Feedback Opinion // only of which somebody thinks so
+}
+
+// An Opinion selects turns by what people think of their answers.
+type Opinion string
+
+// The opinions; the zero value selects all turns.
+const (
+	AnyOpinion  Opinion = "any" // somebody said what they think
+	GoodOpinion Opinion = "good"
+	BadOpinion  Opinion = "bad"
+)
+
+// has reports whether somebody thinks so of a turn.
+func (o Opinion) has(r TurnRow) bool {
+	switch o {
+	case GoodOpinion:
+		return r.Good > 0
+	case BadOpinion:
+		return r.Bad > 0
+	case AnyOpinion:
+		return r.Good+r.Bad > 0
+	}
+	return true
 }
 
 // A TurnRow is a turn of a list.
@@ -49,6 +74,8 @@ type TurnRow struct {
 	Cost     float64 // of the calls whose model has a price
 	Priced   bool    // all have one
 	Posts    []earshot.Post
+
+	Good, Bad int // how many people found the answer so
 }
 
 // Took is how long the turn took until it ended; 0 until it has.
@@ -138,7 +165,7 @@ func (l *turnListing) deep() bool { return l.f.Journals && (l.f.Model != "" || l
 func (l *turnListing) look(ctx context.Context, bound int) error {
 	f := l.f
 	of := earshot.TurnQuery{Agent: f.Agent, States: f.States, Before: f.Before, Limit: MaxTurns}
-	if f.Person == "" && !l.deep() {
+	if f.Person == "" && f.Feedback == "" && !l.deep() {
 		of.Limit = f.Limit + 1
 	}
 	if f.Channel.Channel != "" {
@@ -236,6 +263,12 @@ func (l *turnListing) pick(ctx context.Context, rows []TurnRow) error {
 		}
 		rows = slices.DeleteFunc(rows, func(r TurnRow) bool { return r.Question == nil || !isPerson(r.Question.Author, l.f.Person) })
 	}
+	if l.f.Feedback != "" {
+		if err := l.opinions(ctx, rows); err != nil {
+			return err
+		}
+		rows = slices.DeleteFunc(rows, func(r TurnRow) bool { return !l.f.Feedback.has(r) })
+	}
 	for _, r := range rows {
 		if len(l.Rows) > l.f.Limit {
 			return nil
@@ -263,6 +296,11 @@ func isPerson(a earshot.Author, who string) bool {
 func (l *turnListing) fill(ctx context.Context) error {
 	if l.f.Person == "" {
 		if err := l.questions(ctx, l.Rows); err != nil {
+			return err
+		}
+	}
+	if l.f.Feedback == "" {
+		if err := l.opinions(ctx, l.Rows); err != nil {
 			return err
 		}
 	}
@@ -316,6 +354,47 @@ func (l *turnListing) questions(ctx context.Context, rows []TurnRow) error {
 		rows[i].Question = found[place{r.Queued.Conversation.Scope, r.Queued.Anchor}]
 	}
 	return nil
+}
+
+// opinionsPage is how much feedback is read at a time.
+const opinionsPage = 200
+
+// opinions counts what people think of rows, which are in the order of the list. It reads the
+// feedback of the turns between the first and the last of them.
+func (l *turnListing) opinions(ctx context.Context, rows []TurnRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	at := make(map[earshot.TurnID]*TurnRow, len(rows))
+	for i := range rows {
+		at[rows[i].Queued.ID] = &rows[i]
+	}
+	q := earshot.FeedbackQuery{Before: rows[0].Queued.ID + 1, Limit: opinionsPage}
+	if len(l.channels) == 1 && l.f.Channel.Channel != "" {
+		for scope := range l.channels {
+			q.Scope = &scope
+		}
+	}
+	for {
+		list, more, err := l.feedbackOfWholeTurns(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, x := range list {
+			r := at[x.Turn]
+			switch {
+			case r == nil:
+			case x.Good:
+				r.Good++
+			default:
+				r.Bad++
+			}
+		}
+		if !more || list[len(list)-1].Turn <= rows[len(rows)-1].Queued.ID {
+			return nil
+		}
+		q.Before = list[len(list)-1].Turn
+	}
 }
 
 func (l *turnListing) channel(ctx context.Context, sc earshot.Scope) (earshot.Channel, error) {

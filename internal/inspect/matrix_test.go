@@ -141,7 +141,7 @@ var (
 		"GET /{$}": {"/"}, "GET /index.json": {"/index.json"}, "GET /index/{picture}": {"/index/x.svg"},
 		"GET /health": {"/health"}, "GET /health.json": {"/health.json"}, "GET /health/{picture}": {"/health/x.svg"},
 		"GET /chat/{picture}": {"/chat/x.svg"}, "GET /search/{picture}": {"/search/x.svg"}, "GET /conversations/{picture}": {"/conversations/x.svg"},
-		"GET /chat": {"/chat"}, "GET /chat.json": {"/chat.json"}, "GET /turns": {"/turns"}, "GET /turns.json": {"/turns.json", "/turns.json?outcome=done"},
+		"GET /chat": {"/chat"}, "GET /chat.json": {"/chat.json"}, "GET /turns": {"/turns"}, "GET /turns.json": {"/turns.json", "/turns.json?outcome=done", "/turns.json?feedback=bad"},
 		"GET /approvals": {"/approvals", "/approvals?state=all"}, "GET /approvals.json": {"/approvals.json", "/approvals.json?state=all"},
 		"GET /parked": {"/parked"}, "GET /parked.json": {"/parked.json"}, "GET /search": {"/search?q=canary"}, "GET /search.json": {"/search.json?q=canary"},
 		"GET /coverage": {"/coverage"}, "GET /coverage.json": {"/coverage.json"}, "GET /coverage/{picture}": {"/coverage/coverage.svg"},
@@ -329,6 +329,7 @@ func (m *matrix) sow(t *testing.T, s earshot.Scope) territory {
 	_, err = service.Commit(ctx, all, c.Draft.ID, sidecar.Reply{Text: x.canary, Messages: []earshot.Message{{ID: "r-" + x.message, Text: x.canary, Time: march(2, 11)}}})
 	must(err)
 	x.turn, x.parked = c.Draft.ID, m.park(t, x, by)
+	must(m.store.PutFeedback(ctx, earshot.Feedback{Turn: x.turn, Author: by.ID, Reason: x.canary, Time: march(2, 12)}))
 	a := m.askFor(t, x.scope, call{by: by, agent: "UOTHER", conversation: "parked", name: string(s.Workspace + "-" + earshot.WorkspaceID(s.Channel)), tool: x.canary, args: `{"what":"` + x.canary + `"}`})
 	x.asked, x.waiting = a.ID, a.Turn
 	return x

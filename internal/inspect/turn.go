@@ -45,6 +45,7 @@ type turnData struct {
 	Attached     []earshot.ArtifactID `json:"attached,omitempty"`
 	ToolTokens   int                  `json:"tool_tokens,omitempty"` // of the descriptions of tools of one's own, beside the prompt
 	Approvals    []approvalRow        `json:"approvals,omitempty"`   // what people were asked, the first first
+	Feedback     []opinionData        `json:"feedback,omitempty"`
 
 	tools   string // the same in a sentence
 	scope   earshot.Scope
@@ -138,6 +139,9 @@ func (s *server) turn(v *visit) (page, error) {
 	if d.Approvals, err = s.approvalsOf(v, id); err != nil {
 		return page{}, err
 	}
+	if d.Feedback, err = s.opinionsOf(v, id); err != nil {
+		return page{}, err
+	}
 	p := page{title: fmt.Sprintf("Turn %d", id), nav: "turns", data: d, pictures: map[string]drawing{}}
 	if e != nil {
 		d.Prompt = explainedOf(e, fromOf(v), v.listFrom)
@@ -160,6 +164,29 @@ func (s *server) turn(v *visit) (page, error) {
 	}
 	p.body = turnBody(s, v, d)
 	return p, nil
+}
+
+// An opinionData is what somebody thinks of the answer.
+type opinionData struct {
+	Author     earshot.AuthorID `json:"author"`
+	AuthorName string           `json:"author_name,omitempty"`
+	Good       bool             `json:"good"`
+	Reason     string           `json:"reason,omitempty"`
+	Time       string           `json:"time"`
+
+	by earshot.Author
+	at earshot.Time
+}
+
+// opinionsOf returns what people think of a turn's answer.
+func (s *server) opinionsOf(v *visit, id earshot.TurnID) (out []opinionData, err error) {
+	rows, _, err := s.Reader.Feedback(v.Context(), v.caller, explain.FeedbackFilter{Turn: id})
+	for _, x := range rows {
+		by := x.By
+		by.ID = x.Author
+		out = append(out, opinionData{x.Author, x.By.Name, x.Good, plain.Clean(x.Reason), x.Time.String(), by, x.Time})
+	}
+	return out, err
 }
 
 // requests says of each answer of a model what was sent for it.

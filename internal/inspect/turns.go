@@ -47,10 +47,18 @@ type turnRow struct {
 	Tokens      int                 `json:"tokens"` // read and written, cached ones too
 	Cost        float64             `json:"cost"`
 	Priced      bool                `json:"priced"`
+	Good        int                 `json:"good,omitempty"` // how many people found the answer so
+	Bad         int                 `json:"bad,omitempty"`
 
 	opened earshot.Time
 	took   time.Duration
 }
+
+// What the list can be filtered by of what people think.
+var opinionChoices = []struct {
+	value explain.Opinion
+	label string
+}{{"", "any or none"}, {explain.BadOpinion, "bad"}, {explain.GoodOpinion, "good"}, {explain.AnyOpinion, "good or bad"}}
 
 // A channelChoice is a channel to filter by.
 type channelChoice struct{ value, label string }
@@ -83,7 +91,7 @@ func (s *server) turns(v *visit) (page, error) {
 	if l.Before != 0 {
 		d.Next = v.with("before", strconv.FormatInt(int64(l.Before), 10))
 	}
-	for _, name := range []string{"channel", "person", "outcome", "model", "min_cost", "from", "to"} {
+	for _, name := range []string{"channel", "person", "outcome", "model", "feedback", "min_cost", "from", "to"} {
 		d.filtered = d.filtered || v.query(name) != ""
 	}
 	if d.channels, err = s.choices(v); err != nil {
@@ -112,7 +120,7 @@ func rowOf(r explain.TurnRow) turnRow {
 		ID: q.ID, State: q.State, Why: plain.Line(explain.WhyOf(q), 300), Link: turnLink(q.ID),
 		Platform: r.Channel.Platform, Workspace: r.Channel.Workspace, Channel: r.Channel.ID, ChannelName: placeName(r.Channel),
 		Anchor: q.Anchor, Opened: q.Opened.String(), Took: r.Took().Microseconds(), Policy: r.Policy, Models: append([]string{}, r.Models...),
-		Tokens: u.Input + u.Output + u.CacheRead + u.CacheWrite, Cost: r.Cost, Priced: r.Priced,
+		Tokens: u.Input + u.Output + u.CacheRead + u.CacheWrite, Cost: r.Cost, Priced: r.Priced, Good: r.Good, Bad: r.Bad,
 		opened: q.Opened, took: r.Took(),
 	}
 	if r.Question != nil {

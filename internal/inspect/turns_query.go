@@ -45,6 +45,11 @@ func statesOf(outcome string) ([]earshot.TurnState, error) {
 func (s *server) turnFilter(v *visit) (explain.TurnFilter, error) {
 	f := explain.TurnFilter{Person: v.query("person"), Model: v.query("model"), Journals: true, Price: s.Cost}
 	f.Channel = v.place()
+	switch f.Feedback = explain.Opinion(v.query("feedback")); f.Feedback {
+	case "", explain.AnyOpinion, explain.GoodOpinion, explain.BadOpinion:
+	default:
+		return f, invalidParam("feedback", "must be any, good or bad")
+	}
 	var err error
 	if f.States, err = statesOf(v.query("outcome")); err != nil {
 		return f, err
