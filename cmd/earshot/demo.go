@@ -189,6 +189,7 @@ func (c *demoCmd) service(a *app, t *demoTour) (service, error) {
 	for _, alias := range self.Aliases {
 		cfg.Agent.Aliases = append(cfg.Agent.Aliases, string(alias))
 	}
+	cfg.Platform = config.PlatformLocal // also where the person's own bot is on another
 	cfg.Local.Listen, cfg.Inspect.Listen = "", ""
 	return service{config: cfg, store: t.q.place.store, channel: ch.Channel}, nil
 }

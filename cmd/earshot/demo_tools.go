@@ -81,8 +81,8 @@ func (c *demoCmd) tools(ctx context.Context, a *app, t *demoTour) error {
 	return errors.Join(err, <-ran, x.bot.Close())
 }
 
-// service is the bot of the tour with the tracker as its one server of tools, and the
-// scripted model, whatever keys are set.
+// service is the bot of the tour with the tracker as its one server of tools. Of the
+// settings of whoever runs the demo it has none: it needs no network, and asks the asker.
 func (x *toolsDemo) service() (service, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -92,8 +92,9 @@ func (x *toolsDemo) service() (service, error) {
 	if err != nil {
 		return s, err
 	}
-	d := config.Default()
-	s.config.Model, s.config.Answer, s.config.Approve, s.config.Tools = d.Model, d.Answer, d.Approve, d.Tools
+	own := s.config.Agent
+	s.config = config.Default()
+	s.config.Agent = own
 	s.config.Model.Provider, s.config.Inspect.Listen = providers.Offline, string(x.cmd.Inspect)
 	s.config.Tools.MCP = []config.MCPServer{{Name: "tracker", Command: program, Args: []string{"tracker", x.issues.path}}}
 	s.start = &inspect.Start{Channel: x.tour.q.place.channel.Channel, Message: toolsThread, Why: toolsWhy}
