@@ -110,6 +110,16 @@ func TestTheViewsAreForEverybody(t *testing.T) {
 	play(t, "keyboard.mjs", given())
 }
 
+// What the bot asks before a tool acts is answered on the page, by everybody.
+func TestAQuestionOfTheBotIsAnsweredOnThePage(t *testing.T) {
+	t.Parallel()
+	needs(t)
+	r := runs(t, nil, "demo", "--tools", "--inspect", "127.0.0.1:0")
+	at := "/chat?platform=slack&workspace=T0HARBOR&channel=C0DEPLOYS&thread=1773150006.568509"
+	play(t, "axe.mjs", map[string]any{"url": r.Page, "seeds": []string{at}, "most": 1})
+	play(t, "hands.mjs", map[string]any{"url": r.Page, "at": at})
+}
+
 // demo starts the README's demo with its page.
 func demo(t *testing.T) *Running {
 	t.Helper()
