@@ -46,6 +46,84 @@ class AgentList(TypedDict):
     agents: List[AgentInfo]
 
 
+class _Approval(TypedDict):
+    # the message that is answered
+    anchor: str
+    asked: str
+    # who asked the question
+    asker: str
+    channel: str
+    channel_name: str
+    # from then on nobody can agree
+    expires: str
+    id: str
+    platform: str
+    # of the arguments
+    sha256: str
+    state: Literal["open", "agreed", "refused", "expired", "withdrawn"]
+    tool: str
+    turn: int
+    workspace: str
+
+
+class Approval(_Approval, total=False):
+    # the arguments to the byte; absent where they were erased
+    args: str
+    asker_name: str
+    # who decided
+    by: str
+    by_name: str
+    # the model's id of the call
+    call: str
+    decided: str
+    # an operator decided
+    operator: bool
+    # what came of the call
+    result: str
+    # what who decided said to it
+    why: str
+
+
+class ApprovalBody(TypedDict, total=False):
+    # the id of the person who clicked, as their platform's event says; default: the caller
+    # decides, as an operator
+    by: str
+    decision: Literal["agree", "refuse"]
+    # why; the model is told, and so is the channel
+    reason: str
+    # in place of a decision: what came of the call, in a few words
+    result: str
+    # of the arguments that are agreed to; where it is another than that of the stored ones,
+    # nothing is decided
+    sha256: str
+
+
+class _ApprovalsOutputBody(TypedDict):
+    approvals: List[Approval]
+
+
+class ApprovalsOutputBody(_ApprovalsOutputBody, total=False):
+    # the cursor of the next page; absent on the last
+    next: str
+
+
+class _AskBody(TypedDict):
+    # what the tool would be given: an object, kept to the byte, or the text of one, as models
+    # write it; 64 KiB at most
+    arguments: Union[Dict[str, Any], str]
+    # the model's id of the call, unique in the turn
+    call: str
+    # its name
+    tool: str
+
+
+class AskBody(_AskBody, total=False):
+    # the id of who may decide as the asker; default: who wrote the question
+    asker: str
+    # for how long somebody may decide; default: 3600
+    expires_in_seconds: int
+
+
 class _AskedBy(TypedDict):
     emoji: Optional[str]
     id: Optional[str]
@@ -548,6 +626,24 @@ class CreatedDataEnvelope(TypedDict):
     success: bool
 
 
+class _DecidedProblem(TypedDict):
+    # as it is stored
+    approval: Approval
+    # what went wrong, for programs
+    code: str
+    # the HTTP status
+    status: int
+    # the status in words
+    title: str
+
+
+class DecidedProblem(_DecidedProblem, total=False):
+    # what went wrong, for people, with the remedy where there is one
+    detail: str
+    # what is wrong with which field of the request, one sentence each
+    fields: List[str]
+
+
 class _Entry(TypedDict):
     role: Optional[str]
 
@@ -639,6 +735,44 @@ class EventReaction(_EventReaction, total=False):
     user: str
 
 
+class _Feedback(TypedDict):
+    author: str
+    channel: str
+    channel_name: str
+    good: bool
+    platform: str
+    time: str
+    turn: int
+    workspace: str
+
+
+class Feedback(_Feedback, total=False):
+    author_name: str
+    # in their words
+    reason: str
+
+
+class _FeedbackBody(TypedDict):
+    # whether they found the answer good
+    good: Optional[bool]
+
+
+class FeedbackBody(_FeedbackBody, total=False):
+    # the id of who thinks so; of a user's token it is its subject
+    author: str
+    # in their words
+    reason: str
+
+
+class _FeedbackListBody(TypedDict):
+    feedback: List[Feedback]
+
+
+class FeedbackListBody(_FeedbackListBody, total=False):
+    # the cursor of the next page; absent on the last
+    next: str
+
+
 class File(TypedDict, total=False):
     id: Optional[str]
     name: Optional[str]
@@ -657,14 +791,18 @@ class _HeldTurn(TypedDict):
     conversation: str
     expires: str
     platform: str
-    # cancelled: the question was deleted; changed: it was edited since the turn was opened
-    state: Literal["open", "cancelled", "changed", "expired", "committed", "aborted"]
+    # cancelled: the question was deleted; changed: it was edited since the turn was opened;
+    # waiting: people are asked, and nobody holds the turn; decided: they have decided, and
+    # whoever opens the question or renews the turn goes on
+    state: Literal["open", "cancelled", "changed", "waiting", "decided", "expired", "committed", "aborted"]
     # its id
     turn: int
     workspace: str
 
 
 class HeldTurn(_HeldTurn, total=False):
+    # what people were asked for it, the newest first; not in lists
+    approvals: List[Approval]
     # when its reply was about to be posted
     posting: str
 
@@ -1016,6 +1154,9 @@ class _OpenTurn(TypedDict):
 
 
 class OpenTurn(_OpenTurn, total=False):
+    # what an earlier turn for this question asked people, and how they decided, the newest
+    # first: go on with what was agreed to
+    approvals: List[Approval]
     # an earlier turn for this question whose holder was about to post and was not heard of
     # again: its reply may be visible; look for it by the key before you post
     interrupted: InterruptedTurn
@@ -1419,6 +1560,11 @@ class UsageRow(TypedDict):
     output: int
     policy: str
     turns: int
+
+
+class WaitBody(TypedDict, total=False):
+    # to wait for the decision; default: none
+    seconds: int
 
 
 class _WholeTurn(TypedDict):

@@ -99,6 +99,45 @@ class Operations:
         answer = self._transport.call("PUT", f"/v1/agents/{quoted(id)}", body=body, again=True)
         return cast("AgentInfo", answer)
 
+    def list_approvals(
+        self,
+        *,
+        channel: Optional[str] = None,
+        cursor: Optional[str] = None,
+        limit: Optional[int] = None,
+        platform: Optional[str] = None,
+        state: Optional[List[Literal["open", "agreed", "refused", "expired", "withdrawn"]]] = None,
+        turn: Optional[int] = None,
+        workspace: Optional[str] = None,
+    ) -> ApprovalsOutputBody:
+        """What people were asked before a tool acted, newest first: GET /v1/approvals.
+
+        channel: of one channel
+        cursor: from the page before
+        platform: where several have a channel with this id
+        state: one or several, with commas between them
+        turn: of one turn
+        workspace: where several have a channel with this id
+        """
+        answer = self._transport.call("GET", "/v1/approvals", query={"channel": channel, "cursor": cursor, "limit": limit, "platform": platform, "state": joined(state), "turn": turn, "workspace": workspace}, again=True)
+        return cast("ApprovalsOutputBody", answer)
+
+    def get_approval(self, id: str) -> Approval:
+        """One approval: GET /v1/approvals/{id}.
+
+        id: the approval's id
+        """
+        answer = self._transport.call("GET", f"/v1/approvals/{quoted(id)}", again=True)
+        return cast("Approval", answer)
+
+    def decide_approval(self, id: str, body: ApprovalBody) -> Approval:
+        """Agree to a call of a tool, or refuse it; or note what came of it: POST /v1/approvals/{id}.
+
+        id: the approval's id
+        """
+        answer = self._transport.call("POST", f"/v1/approvals/{quoted(id)}", body=body)
+        return cast("Approval", answer)
+
     def assemble(self, body: Input) -> Result:
         """Prompt and ledger of an input, without the store: POST /v1/assemble."""
         answer = self._transport.call("POST", "/v1/assemble", body=body, again=True)
@@ -360,6 +399,29 @@ class Operations:
         answer = self._transport.call("POST", "/v1/events", query={"platform": platform}, body=body, again=True)
         return cast("ToldEvents", answer)
 
+    def list_feedback(
+        self,
+        *,
+        channel: Optional[str] = None,
+        cursor: Optional[str] = None,
+        good: Optional[Literal["true", "false"]] = None,
+        limit: Optional[int] = None,
+        platform: Optional[str] = None,
+        turn: Optional[int] = None,
+        workspace: Optional[str] = None,
+    ) -> FeedbackListBody:
+        """What people think of answers, of the newest turns first: GET /v1/feedback.
+
+        channel: of one channel
+        cursor: from the page before
+        good: only of those who think so
+        platform: where several have a channel with this id
+        turn: of one turn
+        workspace: where several have a channel with this id
+        """
+        answer = self._transport.call("GET", "/v1/feedback", query={"channel": channel, "cursor": cursor, "good": good, "limit": limit, "platform": platform, "turn": turn, "workspace": workspace}, again=True)
+        return cast("FeedbackListBody", answer)
+
     def get_file(
         self,
         file: str,
@@ -481,6 +543,14 @@ class Operations:
         answer = self._transport.call("POST", f"/v1/turns/{quoted(id)}/abort", again=True)
         return cast("AbortedTurn", answer)
 
+    def ask_approval(self, id: str, body: AskBody) -> Approval:
+        """Ask people before an open turn calls a tool: POST /v1/turns/{id}/approvals.
+
+        id: the turn's id
+        """
+        answer = self._transport.call("POST", f"/v1/turns/{quoted(id)}/approvals", body=body)
+        return cast("Approval", answer)
+
     def commit_turn(self, id: str, body: CommitBody) -> CommittedTurn:
         """End an open turn with its reply: POST /v1/turns/{id}/commit.
 
@@ -489,12 +559,36 @@ class Operations:
         answer = self._transport.call("POST", f"/v1/turns/{quoted(id)}/commit", body=body, again=True)
         return cast("CommittedTurn", answer)
 
+    def remove_feedback(self, id: str, *, author: Optional[str] = None) -> None:
+        """Take back what somebody thinks of an answer: DELETE /v1/turns/{id}/feedback.
+
+        id: the turn's id
+        author: the id of who takes it back; of a user's token it is its subject
+        """
+        self._transport.call("DELETE", f"/v1/turns/{quoted(id)}/feedback", query={"author": author}, again=True)
+
+    def put_feedback(self, id: str, body: FeedbackBody) -> Feedback:
+        """Tell what somebody thinks of an answer: PUT /v1/turns/{id}/feedback.
+
+        id: the turn's id
+        """
+        answer = self._transport.call("PUT", f"/v1/turns/{quoted(id)}/feedback", body=body, again=True)
+        return cast("Feedback", answer)
+
     def renew_turn(self, id: str, body: Optional[RenewBody] = None) -> HeldTurn:
         """Keep an open turn, and hear what has become of its question: POST /v1/turns/{id}/renew.
 
         id: the turn's id
         """
         answer = self._transport.call("POST", f"/v1/turns/{quoted(id)}/renew", body=body, again=True)
+        return cast("HeldTurn", answer)
+
+    def wait_turn(self, id: str, body: Optional[WaitBody] = None) -> HeldTurn:
+        """Let an open turn wait for what it has asked: POST /v1/turns/{id}/wait.
+
+        id: the turn's id
+        """
+        answer = self._transport.call("POST", f"/v1/turns/{quoted(id)}/wait", body=body)
         return cast("HeldTurn", answer)
 
     def usage(

@@ -34,6 +34,81 @@ export interface AgentList {
   agents: AgentInfo[];
 }
 
+export interface Approval {
+  /** the message that is answered */
+  anchor: string;
+  /** the arguments to the byte; absent where they were erased */
+  args?: string | undefined;
+  asked: string;
+  /** who asked the question */
+  asker: string;
+  asker_name?: string | undefined;
+  /** who decided */
+  by?: string | undefined;
+  by_name?: string | undefined;
+  /** the model's id of the call */
+  call?: string | undefined;
+  channel: string;
+  channel_name: string;
+  decided?: string | undefined;
+  /** from then on nobody can agree */
+  expires: string;
+  id: string;
+  /** an operator decided */
+  operator?: boolean | undefined;
+  platform: string;
+  /** what came of the call */
+  result?: string | undefined;
+  /** of the arguments */
+  sha256: string;
+  state: "open" | "agreed" | "refused" | "expired" | "withdrawn";
+  tool: string;
+  turn: number;
+  /** what who decided said to it */
+  why?: string | undefined;
+  workspace: string;
+}
+
+export interface ApprovalBody {
+  /**
+   * the id of the person who clicked, as their platform's event says; default: the caller decides, as an
+   * operator
+   */
+  by?: string | undefined;
+  decision?: "agree" | "refuse" | undefined;
+  /** why; the model is told, and so is the channel */
+  reason?: string | undefined;
+  /** in place of a decision: what came of the call, in a few words */
+  result?: string | undefined;
+  /**
+   * of the arguments that are agreed to; where it is another than that of the stored ones, nothing is
+   * decided
+   */
+  sha256?: string | undefined;
+}
+
+export interface ApprovalsOutputBody {
+  approvals: Approval[];
+  /** the cursor of the next page; absent on the last */
+  next?: string | undefined;
+}
+
+export interface AskBody {
+  /**
+   * what the tool would be given: an object, kept to the byte, or the text of one, as models write it;
+   * 64 KiB at most
+   */
+  arguments: Record<string, unknown> | string;
+  /** the id of who may decide as the asker; default: who wrote the question */
+  asker?: string | undefined;
+  /** the model's id of the call, unique in the turn */
+  call: string;
+  /** for how long somebody may decide; default: 3600 */
+  expires_in_seconds?: number | undefined;
+  /** its name */
+  tool: string;
+}
+
 export interface AskedBy {
   emoji: string | null;
   id: string | null;
@@ -479,6 +554,21 @@ export interface CreatedDataEnvelope {
   success: boolean;
 }
 
+export interface DecidedProblem {
+  /** as it is stored */
+  approval: Approval;
+  /** what went wrong, for programs */
+  code: string;
+  /** what went wrong, for people, with the remedy where there is one */
+  detail?: string | undefined;
+  /** what is wrong with which field of the request, one sentence each */
+  fields?: string[] | undefined;
+  /** the HTTP status */
+  status: number;
+  /** the status in words */
+  title: string;
+}
+
 export interface Entry {
   call?: string | null | undefined;
   calls?: Call[] | undefined;
@@ -561,6 +651,35 @@ export interface EventReaction {
   user?: string | undefined;
 }
 
+export interface Feedback {
+  author: string;
+  author_name?: string | undefined;
+  channel: string;
+  channel_name: string;
+  good: boolean;
+  platform: string;
+  /** in their words */
+  reason?: string | undefined;
+  time: string;
+  turn: number;
+  workspace: string;
+}
+
+export interface FeedbackBody {
+  /** the id of who thinks so; of a user's token it is its subject */
+  author?: string | undefined;
+  /** whether they found the answer good */
+  good: boolean | null;
+  /** in their words */
+  reason?: string | undefined;
+}
+
+export interface FeedbackListBody {
+  feedback: Feedback[];
+  /** the cursor of the next page; absent on the last */
+  next?: string | undefined;
+}
+
 export interface File {
   id?: string | null | undefined;
   name?: string | null | undefined;
@@ -573,6 +692,8 @@ export interface File {
 export interface HeldTurn {
   /** the message that is answered */
   anchor: string;
+  /** what people were asked for it, the newest first; not in lists */
+  approvals?: Approval[] | undefined;
   /** its id */
   channel: string;
   /** its id */
@@ -581,8 +702,12 @@ export interface HeldTurn {
   platform: string;
   /** when its reply was about to be posted */
   posting?: string | undefined;
-  /** cancelled: the question was deleted; changed: it was edited since the turn was opened */
-  state: "open" | "cancelled" | "changed" | "expired" | "committed" | "aborted";
+  /**
+   * cancelled: the question was deleted; changed: it was edited since the turn was opened; waiting:
+   * people are asked, and nobody holds the turn; decided: they have decided, and whoever opens the
+   * question or renews the turn goes on
+   */
+  state: "open" | "cancelled" | "changed" | "waiting" | "decided" | "expired" | "committed" | "aborted";
   /** its id */
   turn: number;
   workspace: string;
@@ -887,6 +1012,11 @@ export interface Note {
 }
 
 export interface OpenTurn {
+  /**
+   * what an earlier turn for this question asked people, and how they decided, the newest first: go on
+   * with what was agreed to
+   */
+  approvals?: Approval[] | undefined;
   /** until when it holds the claim and can be committed; POST /v1/turns/{id}/renew moves it */
   expires: string;
   id: number;
@@ -1236,6 +1366,11 @@ export interface UsageRow {
   turns: number;
 }
 
+export interface WaitBody {
+  /** to wait for the decision; default: none */
+  seconds?: number | undefined;
+}
+
 export interface WholeTurn {
   agent: string;
   /** the message that is answered */
@@ -1346,6 +1481,35 @@ export class Operations {
   /** Say who an agent is: PUT /v1/agents/{id}. */
   putAgent(id: string, body: AgentBody, options: CallOptions = {}): Promise<AgentInfo> {
     return this.#transport.call<AgentInfo>({ method: "PUT", path: `/v1/agents/${encodeURIComponent(id)}`, body, again: true }, options);
+  }
+
+  /** What people were asked before a tool acted, newest first: GET /v1/approvals. */
+  listApprovals(options: {
+    /** of one channel */
+    channel?: string | undefined;
+    /** from the page before */
+    cursor?: string | undefined;
+    limit?: number | undefined;
+    /** where several have a channel with this id */
+    platform?: string | undefined;
+    /** one or several, with commas between them */
+    state?: ("open" | "agreed" | "refused" | "expired" | "withdrawn")[] | undefined;
+    /** of one turn */
+    turn?: number | undefined;
+    /** where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions = {}): Promise<ApprovalsOutputBody> {
+    return this.#transport.call<ApprovalsOutputBody>({ method: "GET", path: "/v1/approvals", query: { channel: options.channel, cursor: options.cursor, limit: options.limit, platform: options.platform, state: options.state?.join(), turn: options.turn, workspace: options.workspace }, again: true }, options);
+  }
+
+  /** One approval: GET /v1/approvals/{id}. */
+  getApproval(id: string, options: CallOptions = {}): Promise<Approval> {
+    return this.#transport.call<Approval>({ method: "GET", path: `/v1/approvals/${encodeURIComponent(id)}`, again: true }, options);
+  }
+
+  /** Agree to a call of a tool, or refuse it; or note what came of it: POST /v1/approvals/{id}. */
+  decideApproval(id: string, body: ApprovalBody, options: CallOptions = {}): Promise<Approval> {
+    return this.#transport.call<Approval>({ method: "POST", path: `/v1/approvals/${encodeURIComponent(id)}`, body }, options);
   }
 
   /** Prompt and ledger of an input, without the store: POST /v1/assemble. */
@@ -1529,6 +1693,25 @@ export class Operations {
     return this.#transport.call<ToldEvents>({ method: "POST", path: "/v1/events", query: { platform: options.platform }, body, again: true }, options);
   }
 
+  /** What people think of answers, of the newest turns first: GET /v1/feedback. */
+  listFeedback(options: {
+    /** of one channel */
+    channel?: string | undefined;
+    /** from the page before */
+    cursor?: string | undefined;
+    /** only of those who think so */
+    good?: "true" | "false" | undefined;
+    limit?: number | undefined;
+    /** where several have a channel with this id */
+    platform?: string | undefined;
+    /** of one turn */
+    turn?: number | undefined;
+    /** where several have a channel with this id */
+    workspace?: string | undefined;
+  } & CallOptions = {}): Promise<FeedbackListBody> {
+    return this.#transport.call<FeedbackListBody>({ method: "GET", path: "/v1/feedback", query: { channel: options.channel, cursor: options.cursor, good: options.good, limit: options.limit, platform: options.platform, turn: options.turn, workspace: options.workspace }, again: true }, options);
+  }
+
   /** The content of a file, as models are given it: GET /v1/files/{file}. */
   getFile(file: string, options: {
     /** the channel's id on its platform */
@@ -1627,14 +1810,37 @@ export class Operations {
     return this.#transport.call<AbortedTurn>({ method: "POST", path: `/v1/turns/${encodeURIComponent(id)}/abort`, again: true }, options);
   }
 
+  /** Ask people before an open turn calls a tool: POST /v1/turns/{id}/approvals. */
+  askApproval(id: string, body: AskBody, options: CallOptions = {}): Promise<Approval> {
+    return this.#transport.call<Approval>({ method: "POST", path: `/v1/turns/${encodeURIComponent(id)}/approvals`, body }, options);
+  }
+
   /** End an open turn with its reply: POST /v1/turns/{id}/commit. */
   commitTurn(id: string, body: CommitBody, options: CallOptions = {}): Promise<CommittedTurn> {
     return this.#transport.call<CommittedTurn>({ method: "POST", path: `/v1/turns/${encodeURIComponent(id)}/commit`, body, again: true }, options);
   }
 
+  /** Take back what somebody thinks of an answer: DELETE /v1/turns/{id}/feedback. */
+  removeFeedback(id: string, options: {
+    /** the id of who takes it back; of a user's token it is its subject */
+    author?: string | undefined;
+  } & CallOptions = {}): Promise<void> {
+    return this.#transport.call<void>({ method: "DELETE", path: `/v1/turns/${encodeURIComponent(id)}/feedback`, query: { author: options.author }, again: true }, options);
+  }
+
+  /** Tell what somebody thinks of an answer: PUT /v1/turns/{id}/feedback. */
+  putFeedback(id: string, body: FeedbackBody, options: CallOptions = {}): Promise<Feedback> {
+    return this.#transport.call<Feedback>({ method: "PUT", path: `/v1/turns/${encodeURIComponent(id)}/feedback`, body, again: true }, options);
+  }
+
   /** Keep an open turn, and hear what has become of its question: POST /v1/turns/{id}/renew. */
   renewTurn(id: string, body: RenewBody | undefined, options: CallOptions = {}): Promise<HeldTurn> {
     return this.#transport.call<HeldTurn>({ method: "POST", path: `/v1/turns/${encodeURIComponent(id)}/renew`, body, again: true }, options);
+  }
+
+  /** Let an open turn wait for what it has asked: POST /v1/turns/{id}/wait. */
+  waitTurn(id: string, body: WaitBody | undefined, options: CallOptions = {}): Promise<HeldTurn> {
+    return this.#transport.call<HeldTurn>({ method: "POST", path: `/v1/turns/${encodeURIComponent(id)}/wait`, body }, options);
   }
 
   /** Tokens of answered turns, by agent, channel and policy: GET /v1/usage. */
