@@ -139,7 +139,7 @@ func (r *Reader) nameApprovals(ctx context.Context, rows []ApprovalRow) error {
 		if !ok {
 			var err error
 			if c, err = r.store.Channel(ctx, s); errors.Is(err, earshot.ErrNotFound) {
-				c, err = earshot.Channel{Platform: s.Platform, Workspace: s.Workspace, ID: s.Channel}, nil
+				c = earshot.Channel{Platform: s.Platform, Workspace: s.Workspace, ID: s.Channel}
 			} else if err != nil {
 				return err
 			}
