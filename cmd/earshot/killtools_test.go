@@ -57,7 +57,7 @@ func serveOracle(t *testing.T) (o *oracle, config string) {
 // TestKillReplicasWhileToolsAct kills two replicas over one PostgreSQL, again and again, while
 // people ask for what changes something, agree to it or not, twice and at once. Nothing is
 // done twice, nothing without a yes, each approval is decided once, and each question gets
-// its one answer.
+// its one answer. Each of the cycles kills once, half as many as those of other tests.
 func TestKillReplicasWhileToolsAct(t *testing.T) {
 	t.Parallel()
 	w := newKillWorld(t, program(t), killSetting{each: true, placeholder: true, spec: pgtest.Spec})
@@ -72,7 +72,7 @@ func TestKillReplicasWhileToolsAct(t *testing.T) {
 		people.Go(func() { w.clicks(ctx, t, w.openStore(t), uint64(n)) })
 	}
 	replicas := []*killProcess{w.start(t, ""), w.start(t, "")}
-	for n := range *killCycles {
+	for n := range (*killCycles + 1) / 2 {
 		which := n % 2
 		w.talk(t, replicas[1-which], func(<-chan struct{}) {
 			time.Sleep(time.Duration(w.rand.IntN(1_500_000)) * time.Microsecond) // the random moment of the kill

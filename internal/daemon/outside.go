@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/daemon/providers"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/model"
+	"github.com/earshot-ai/earshot/tools/toolbox"
 )
 
 // Outside replaces the clock, randomness and the network, so that a test can run
@@ -23,6 +24,7 @@ import (
 type Outside struct {
 	Model      llm.Model                                                      // in place of the configured models; it gets retries and a breaker too
 	Summariser llm.Model                                                      // in place of the configured model that summarises
+	Tools      []toolbox.Toolbox                                              // beside the configured servers of tools
 	Client     *http.Client                                                   // for calls of the platform's API
 	Dial       func(ctx context.Context, n, address string) (net.Conn, error) // for the platform's sockets
 	Now        func() time.Time                                               // this machine's wall clock; timers run on the real one

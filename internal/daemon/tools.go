@@ -42,9 +42,9 @@ func startTools(ctx context.Context, o Options, m *metrics.Metrics) (*mcpclient.
 // toolboxes returns what the bot can do besides reading its channel.
 func (s sharedParts) toolboxes() []toolbox.Toolbox {
 	if s.tools == nil {
-		return nil
+		return s.options.Outside.Tools
 	}
-	return []toolbox.Toolbox{s.tools}
+	return append([]toolbox.Toolbox{s.tools}, s.options.Outside.Tools...)
 }
 
 func (s sharedParts) closeTools() error {

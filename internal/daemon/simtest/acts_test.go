@@ -35,6 +35,8 @@ func (w *world) do(a act) {
 		w.mu.Unlock()
 	case actJump:
 		w.jump(a)
+	case actClick:
+		w.click(a)
 	case actRenew:
 		w.slack.Disconnect(a.reason)
 	case actCut:

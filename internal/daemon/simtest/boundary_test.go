@@ -31,13 +31,21 @@ type clocked struct{ *boundary }
 // Now implements [earshot.Clock].
 func (c clocked) Now() time.Time { return c.p.w.now() }
 
-// longest is how long a turn may wait for the platform.
-const longest = 15 * time.Minute
+// How long a turn may wait for the platform, and at most for a person whose answer others of
+// its conversation are held for, until it is looked at again.
+const (
+	longest     = 15 * time.Minute
+	longestHeld = 25 * time.Minute
+)
 
 // booked checks that a process writes a time by the store's clock, so that no other waits
 // for a moment that is far away.
 func (b *boundary) booked(what string, at earshot.Time) {
-	if ahead := time.Duration(at-earshot.TimeOf(b.p.w.now())) * time.Microsecond; ahead < -time.Second || ahead > longest {
+	most := longest
+	if b.p.w.script.tools {
+		most = longestHeld
+	}
+	if ahead := time.Duration(at-earshot.TimeOf(b.p.w.now())) * time.Microsecond; ahead < -time.Second || ahead > most {
 		b.p.w.wrong("%s writes to the store that it has %s %s ahead of the store's clock", b.p.name, what, ahead)
 	}
 }

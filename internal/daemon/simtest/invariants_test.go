@@ -161,6 +161,7 @@ func (w *world) checkEnd() {
 	w.checkSeen(ctx, turns)
 	w.checkAway()
 	w.checkHeard(ctx, turns)
+	w.checkActs(ctx)
 }
 
 // checkTurns checks I4: each turn has ended, and people see the result.
@@ -211,11 +212,12 @@ func (w *world) checkTurns(ctx context.Context, turns []earshot.QueuedTurn) {
 	}
 }
 
-// checkOrder checks I5: turns of a conversation are answered in order.
+// checkOrder checks I5: turns of a conversation are answered in order, but those that have
+// waited for somebody.
 func (w *world) checkOrder(turns []earshot.QueuedTurn) {
 	last := map[earshot.ConversationID]int{}
 	for _, q := range turns {
-		if q.State != earshot.TurnDone {
+		if q.State != earshot.TurnDone || w.hasAsked(q) {
 			continue
 		}
 		n, ok := last[q.Conversation]
@@ -298,7 +300,7 @@ func (w *world) checkHeard(ctx context.Context, turns []earshot.QueuedTurn) {
 			continue // it was not delivered, or not acknowledged: check has checked that
 		case err != nil:
 			w.wrong("%v cannot be read: %v", at, err)
-		case w.facts.created[at] && m.ask && anchors[at] == 0 && !w.facts.gone[at]:
+		case w.facts.created[at] && m.ask && anchors[at] == 0 && !w.facts.gone[at] && !w.answers(ctx, m):
 			w.wrong("I4: %v was heard, asks the bot, and has no turn", at)
 		case whole[at] && !w.script.none && !m.deleted && !strings.Contains(stored.Text, m.word):
 			w.wrong("I2: %v says %s, and is stored as %q", at, m.word, stored.Text)

@@ -26,6 +26,7 @@ const (
 	moodEndless mood = "endless" // calls tools as often as it may
 	moodMute    mood = "mute"    // answers nothing
 	moodLong    mood = "long"    // answers more than fits into a message
+	moodAct     mood = "act"     // calls a tool that acts, or asks a person; only where there are tools
 )
 
 var moods = []mood{moodStall, moodStall, moodDown, moodBroken, moodCut, moodTool, moodTool, moodEndless, moodMute, moodLong}
@@ -63,6 +64,11 @@ func (m *model) Generate(ctx context.Context, r llm.Request, stream func(llm.Eve
 		return llm.Response{}, failure
 	case moodMute:
 		return m.response(r, llm.Text("")), nil
+	case moodAct:
+		if call, ok := m.w.act(r, n); ok {
+			stream(llm.Event{Call: call.Name})
+			return m.response(r, llm.Calling(call)), nil
+		}
 	case moodTool, moodEndless:
 		if !r.NoCalls && len(r.Tools) > 0 && (now == moodEndless || !called(r)) {
 			tool := r.Tools[n%len(r.Tools)]

@@ -249,7 +249,7 @@ func (p *process) run(ctx context.Context) error {
 		Log: slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelInfo})),
 		Outside: daemon.Outside{
 			Model: &model{w: w, p: p}, Client: &http.Client{Transport: p, Timeout: 30 * time.Second}, Dial: p.dial, Now: p.now,
-			Jitter: p.jitter, Owner: p.name, NewKey: p.newKey,
+			Jitter: p.jitter, Owner: p.name, NewKey: p.newKey, Tools: w.toolboxes(p),
 		},
 	})
 	if err != nil {

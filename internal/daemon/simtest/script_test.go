@@ -46,6 +46,8 @@ func (a act) String() string {
 		s += " " + a.long.String()
 	case actRenew:
 		s += " " + a.reason
+	case actClick:
+		s += fmt.Sprintf(" button %d by %d", a.which, a.who)
 	}
 	return s
 }
@@ -69,6 +71,7 @@ const (
 	actRenew     = "renew"
 	actCut       = "cut"
 	actRedeliver = "redeliver"
+	actClick     = "click" // only where there are tools
 )
 
 // A script is the run that a seed stands for.
@@ -76,6 +79,7 @@ type script struct {
 	seed    uint64
 	environ []string // settings of the daemon
 	none    bool     // nothing that is said is stored
+	tools   bool     // the bot has tools that act, and people are asked and click
 	// apart: each process has a clock of its own, as on machines over one PostgreSQL, and
 	// the store has another. Otherwise they share the machine's, as over SQLite.
 	apart bool

@@ -127,6 +127,8 @@ type tally struct {
 	hours                           float64
 	known                           map[string]int
 	ends                            map[earshot.TurnState]int
+	decided                         map[earshot.ApprovalState]int
+	done                            int // calls of tools that act
 }
 
 func (a *tally) add(w *world) {
@@ -141,7 +143,7 @@ func (a *tally) add(w *world) {
 	}
 	a.deaths += len(w.processes)
 	if a.known == nil {
-		a.known, a.ends = map[string]int{}, map[earshot.TurnState]int{}
+		a.known, a.ends, a.decided = map[string]int{}, map[earshot.TurnState]int{}, map[earshot.ApprovalState]int{}
 	}
 	for until, n := range w.known {
 		a.known[until] += n
@@ -149,12 +151,19 @@ func (a *tally) add(w *world) {
 	for state, n := range w.ends {
 		a.ends[state] += n
 	}
+	for state, n := range w.decided {
+		a.decided[state] += n
+	}
+	a.done += len(w.done)
 }
 
 // String implements [fmt.Stringer].
 func (a *tally) String() string {
 	s := fmt.Sprintf("%d seeds, %.0f hours, %d lives of processes, %d effects, %d requests to the model", a.seeds, a.hours, a.deaths, a.effects, a.answers)
 	s += fmt.Sprintf("; turns: %v, %d people told of a stale one", a.ends, a.told)
+	if len(a.decided) > 0 {
+		s += fmt.Sprintf("; approvals: %v, %d calls done", a.decided, a.done)
+	}
 	for _, until := range slices.Sorted(maps.Keys(a.known)) {
 		s += fmt.Sprintf("\nknown until %s: %d", until, a.known[until])
 	}

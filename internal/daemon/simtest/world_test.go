@@ -71,6 +71,9 @@ type world struct {
 	known  map[string]int // violations that are known
 	log    lockedBuffer
 
+	done    map[string]int                // what tools have done, by the call, see callOf; guarded by mu
+	decided map[earshot.ApprovalState]int // the number of approvals by final state
+
 	facts facts
 	ends  map[earshot.TurnState]int // the number of turns by final state
 	told  int                       // how often a person was told that the bot was away
@@ -133,7 +136,7 @@ func (w *world) now() time.Time {
 
 // newWorld makes a world for a script.
 func newWorld(t *testing.T, s script, dir string) *world {
-	w := &world{t: t, script: s, dir: dir, began: time.Now(), net: newPipes(), facts: newFacts(), ends: map[earshot.TurnState]int{}, known: map[string]int{}, reviving: make(chan struct{}, 1)}
+	w := &world{t: t, script: s, dir: dir, began: time.Now(), net: newPipes(), facts: newFacts(), done: map[string]int{}, decided: map[earshot.ApprovalState]int{}, ends: map[earshot.TurnState]int{}, known: map[string]int{}, reviving: make(chan struct{}, 1)}
 	var err error
 	w.slack, err = simulate.NewSlack(&simulate.SlackOptions{
 		Listener: w.net, Seed: s.seed, SocketMode: true, Tier: s.tier,
@@ -306,7 +309,10 @@ func (w *world) rest() {
 	w.revive()
 	w.note("rest")
 	w.await()
-	const most = 45 * time.Minute // a clock that was set back may hold a lease for half an hour
+	most := 45 * time.Minute // a clock that was set back may hold a lease for half an hour
+	if w.script.tools {
+		most = 6 * time.Hour // and an approval open for as long as it was set back
+	}
 	for since := time.Now(); time.Since(since) < most; {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
