@@ -133,6 +133,7 @@ func (w *world) ask(p *process, r llm.Request) (m mood, long time.Duration, n in
 var (
 	marks    = regexp.MustCompile(`mk[0-9]zzq`)
 	words    = regexp.MustCompile(`w[0-9]+x[b-z]{9}`)
+	repeated = regexp.MustCompile("(?m)^ +@(?:Ann|Bob): `[^`\n]*`$") // below a question of the model, how it was answered
 	mistaken = regexp.MustCompile(`(?m)^\d\d:\d\d (?:Ann|Bob): .*answer a\d+xzzz`)
 )
 
@@ -156,7 +157,7 @@ func (w *world) checkRequest(r llm.Request) {
 		return // a tool may find what the context shows
 	}
 	count := map[string]int{}
-	for _, word := range words.FindAllString(text, -1) {
+	for _, word := range words.FindAllString(repeated.ReplaceAllString(text, ""), -1) {
 		count[word]++
 		// A question whose turn came late may have been shown as a message before.
 		if count[word] == 3 || count[word] == 2 && !w.answered(word) {
