@@ -633,3 +633,28 @@ func TestCallsOfTurnsThatWaitHaveIDsOfTheirOwn(t *testing.T) {
 		same(t, "the ids in the session", ids, []string{"call_1", "call_1_2"})
 	}, llmtest.Call("create_issue", `{"text":"staging"}`), llmtest.Call("find_issue", `{"text":"x"}`), llmtest.Say("No."), llmtest.Say("Opened."), llmtest.Say("Now there is."))
 }
+
+// A thumb, a tick or a cross at the question is an answer, of who may give one.
+func TestAnEmojiAtTheQuestionIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	for emoji, want := range map[string]string{"+1::skin-tone-3": "agreed", "✅": "agreed", "x": "refused", "👎": "refused", "tada": "open"} {
+		t.Run(emoji, func(t *testing.T) {
+			t.Parallel()
+			withApprovals(t, nil, func(w *world, b *tracker, _ *llmtest.Model) {
+				ask := w.asked(b)
+				st := bot.HearReactions(w.store, bot.Reactions{Choose: w.bot.Choose})
+				for _, who := range []earshot.Author{bob, {ID: self.ID}, alice} {
+					x := earshot.ReactionEvent{Message: ask.id, Emoji: emoji, Author: who.ID, At: earshot.TimeOf(time.Now())}
+					if _, err := st.React(t.Context(), general.Scope(), x); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w.rest(time.Second)
+				list, err := w.store.Approvals(t.Context(), earshot.ApprovalQuery{})
+				if err != nil || len(list) != 1 || string(list[0].State) != want || want != "open" && list[0].By != alice.ID || (want == "agreed") != (len(b.done()) == 1) {
+					t.Errorf("%+v, %v; done %q", list, err, b.done())
+				}
+			}, llmtest.Call("create_issue", `{"text":"staging"}`), llmtest.Say("So it is."))
+		})
+	}
+}

@@ -74,7 +74,7 @@ func TestAThumbAtAnAnswerIsFeedback(t *testing.T) {
 		if err := w.store.PutAuthors(t.Context(), general.Platform, general.Workspace, earshot.Author{ID: "B7", Name: "ci", Kind: earshot.Bot}); err != nil {
 			t.Fatal(err)
 		}
-		st, answer := bot.HearFeedback(w.store), w.board.posts[0].id
+		st, answer := bot.HearReactions(w.store, bot.Reactions{Feedback: true}), w.board.posts[0].id
 		give := func(x earshot.ReactionEvent) {
 			t.Helper()
 			x.At = earshot.TimeOf(time.Now())

@@ -9,8 +9,9 @@ import (
 	"github.com/earshot-ai/earshot/store"
 )
 
-const answersScript = `{"fixtures": [
-	{"match": {"userMessage": "tell me all"}, "response": {"content": "One thing after another, and so on for a long time."}, "latency": 700},
+// The first answer takes half a minute, unless somebody stops it.
+var answersScript = `{"fixtures": [
+	{"match": {"userMessage": "tell me all"}, "response": {"content": "One thing after another` + strings.Repeat(", and so on for a long time", 14) + `."}, "latency": 700},
 	{"match": {"userMessage": "restart it", "hasToolResult": true}, "response": {"content": "Restarted."}},
 	{"match": {"userMessage": "restart it", "hasToolResult": false}, "response": {"toolCalls": [{"name": "ask", "arguments": {"question": "Which one?", "options": ["staging", "production"]}}]}},
 	{"match": {"userMessage": "hello"}, "response": {"content": "Hello."}}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -42,6 +43,16 @@ func (x *slackWorld) withTracker() *atomic.Int32 {
 		x.t.Fatal(err)
 	}
 	return &calls
+}
+
+// clickIfThere clicks at a button unless it has gone, as once an earlier click was heard.
+func (x *slackWorld) clickIfThere(ts, user, label string) {
+	defer func() {
+		if p := recover(); p != nil && !strings.Contains(fmt.Sprint(p), "has no button") {
+			panic(p)
+		}
+	}()
+	x.Click(x.general, ts, user, label)
 }
 
 // question waits for the message of a thread that asks for a yes, and returns it.
@@ -85,9 +96,11 @@ func TestAPersonAgreesOnSlack(t *testing.T) {
 		if e := x.Ephemerals()[0]; e.User != x.bob || !strings.Contains(e.Text, "Only somebody else") {
 			t.Errorf("told %+v", e)
 		}
+		var fingers sync.WaitGroup
 		for range 2 {
-			x.Click(x.general, ask.TS, x.ann, "Do it")
+			fingers.Go(func() { x.clickIfThere(ask.TS, x.ann, "Do it") })
 		}
+		fingers.Wait()
 		x.ends(earshot.TurnDone)
 		x.settled()
 		said := x.said(root)

@@ -13,7 +13,7 @@ import (
 func (s *discordService) adapterOptions(of sharedParts) discord.Options {
 	x := of.options.Outside
 	o := discordSettings(of.options.Config)
-	o.Store, o.Log = of.heard(), of.options.Log
+	o.Store, o.Log = of.heard(s.events.Choose), of.options.Log
 	// The adapter's own clock is not replaced: it measures time, and must not
 	// jump with the wall clock.
 	o.HTTPClient, o.Jitter = x.Client, x.Jitter

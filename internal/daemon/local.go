@@ -31,7 +31,9 @@ func openLocal(ctx context.Context, s sharedParts) (platform, error) {
 		return platform{}, errors.New("local.listen: must be a loopback address with a port, such as 127.0.0.1:8484")
 	}
 	who := earshot.Identity{ID: earshot.AuthorID(c.Agent.ID), Name: c.Agent.Name, Aliases: ownAliases(c)}
-	adapter, err := local.Open(ctx, s.heard(), &local.Options{
+	var b *bot.Bot
+	choose := func(ctx context.Context, c bot.Chosen) (string, error) { return b.Choose(ctx, c) }
+	adapter, err := local.Open(ctx, s.heard(choose), &local.Options{
 		Agent: who, Platform: s.options.LocalPlatform, Workspace: workspace, Now: s.options.Outside.Now,
 	})
 	if err != nil {
@@ -40,7 +42,7 @@ func openLocal(ctx context.Context, s sharedParts) (platform, error) {
 	if err := s.enlist(ctx, cmp.Or(s.options.LocalPlatform, earshot.Local), workspace, who); err != nil {
 		return platform{}, err
 	}
-	b := s.newBot(adapter, who)
+	b = s.newBot(adapter, who)
 	chat := adapter.Chat(s.measureLatency(b.Handle), b.Choose)
 	p := platform{
 		name: earshot.Local, identity: who, chat: chat, run: []func(context.Context) error{b.Run, s.summaries(who), s.summariesOfAgents(who.ID)},

@@ -104,12 +104,10 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 	return b
 }
 
-// heard is the store of an adapter, in which an emoji at an answer may be feedback.
-func (s sharedParts) heard() bot.Store {
-	if s.options.Config.Answer.Feedback == config.FeedbackOff {
-		return s.store
-	}
-	return bot.HearFeedback(s.store)
+// heard is the store of an adapter, in which an emoji at a message of the bot may say
+// something.
+func (s sharedParts) heard(choose func(context.Context, bot.Chosen) (string, error)) bot.Store {
+	return bot.HearReactions(s.store, bot.Reactions{Feedback: s.options.Config.Answer.Feedback != config.FeedbackOff, Choose: choose})
 }
 
 // mayAsk returns where the model may ask people.

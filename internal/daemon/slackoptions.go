@@ -15,7 +15,7 @@ import (
 func slackOptions(s sharedParts, events *relay) slack.Options {
 	x := s.options.Outside
 	o := slackSettings(s.options.Config)
-	o.Store, o.Log, o.Confirm = s.heard(), s.options.Log, s.options.Confirm
+	o.Store, o.Log, o.Confirm = s.heard(events.Choose), s.options.Log, s.options.Confirm
 	if sharesRates(s.options.Config) {
 		o.Rates = s.store
 	}
