@@ -38,6 +38,10 @@ const (
 	// maxLabel bounds the label of a button, in characters.
 	maxLabel = 75
 
+	// maxRepeats is among how many of a channel's newest answers one is looked for that a
+	// message, which comes a second time, has given before.
+	maxRepeats = 50
+
 	chooseOther  = "other"
 	chooseOption = "option"
 )
@@ -217,13 +221,17 @@ func (b *Bot) answerByWord(ctx context.Context, e Event, id earshot.Conversation
 	if e.By.Emoji != "" || m.Deleted || m.Edited != 0 || text == "" || !b.opts.Ask.in(id.Scope.Channel) {
 		return false, nil
 	}
-	list, err := b.store.Approvals(ctx, earshot.ApprovalQuery{
-		Agent: b.agent, Scope: &id.Scope, Limit: maxApprovals, States: []earshot.ApprovalState{earshot.ApprovalOpen, earshot.ApprovalAgreed},
-	})
+	asked := earshot.ApprovalQuery{Agent: b.agent, Scope: &id.Scope, Limit: maxApprovals, States: []earshot.ApprovalState{earshot.ApprovalOpen}}
+	open, err := b.store.Approvals(ctx, asked)
 	if err != nil {
 		return false, fmt.Errorf("look up what was asked: %w", err)
 	}
-	for _, a := range list {
+	asked.States, asked.Limit = []earshot.ApprovalState{earshot.ApprovalAgreed}, maxRepeats
+	decided, err := b.store.Approvals(ctx, asked)
+	if err != nil {
+		return false, fmt.Errorf("look up what was asked: %w", err)
+	}
+	for _, a := range slices.Concat(open, decided) {
 		if a.Tool != askPerson || a.Conversation != id || a.Asker != m.Author.ID || a.Anchor == m.ID || a.Asked > m.Time {
 			continue
 		}
