@@ -41,10 +41,10 @@ func (b *Bot) Choose(ctx context.Context, c Chosen) (private string, err error) 
 	}
 	d := earshot.Decision{State: earshot.ApprovalAgreed, By: c.By.ID, Why: c.Words, SHA256: a.SHA256, Time: b.now()}
 	switch answer, answers := answerOf(a, c); {
-	case a.Tool == askPerson && answers:
+	case a.Tool == AskTool && answers:
 		d.Why = answer
-	case a.Tool != askPerson && c.Choice == chooseDo:
-	case a.Tool != askPerson && c.Choice == chooseDont:
+	case a.Tool != AskTool && c.Choice == chooseDo:
+	case a.Tool != AskTool && c.Choice == chooseDont:
 		d.State = earshot.ApprovalRefused
 	default:
 		return sayUndecided, nil
@@ -93,7 +93,7 @@ func (b *Bot) decide(ctx context.Context, id earshot.ApprovalID, d earshot.Decis
 // [Options].Approve whom the list of who is answered names, who is no program, and whose words
 // are in the lane full.
 func (b *Bot) mayDecide(ctx context.Context, a earshot.Approval, c Chosen) (bool, error) {
-	if c.By.ID == "" || b.identity.Is(c.By.ID) || a.Tool != askPerson && !b.opts.Approve.names(a.Asker, c) || a.Tool == askPerson && c.By.ID != a.Asker {
+	if c.By.ID == "" || b.identity.Is(c.By.ID) || a.Tool != AskTool && !b.opts.Approve.names(a.Asker, c) || a.Tool == AskTool && c.By.ID != a.Asker {
 		return false, nil
 	}
 	who := c.By

@@ -68,7 +68,7 @@ func (b *Bot) chooseByWord(ctx context.Context, e Event) (taken bool, err error)
 	}
 	var open []earshot.Approval
 	for _, a := range list {
-		if a.Tool == askPerson || a.Asked < since || a.Asked > m.Time || replied != "" && a.ID != replied || replied == "" && a.Conversation != id {
+		if a.Tool == AskTool || a.Asked < since || a.Asked > m.Time || replied != "" && a.ID != replied || replied == "" && a.Conversation != id {
 			continue
 		}
 		if a.State != earshot.ApprovalOpen && a.By == m.Author.ID && a.Decided == m.Time {

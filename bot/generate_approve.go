@@ -31,7 +31,7 @@ func (x *modelExchange) askApprovals(ctx, hard context.Context, calls []llm.Call
 		if what, _ := wrongArgs(args); what != "" {
 			continue // it will not run
 		}
-		if c.Name == askPerson {
+		if c.Name == AskTool {
 			if what, _ := x.whyNotAsk(c); what != "" {
 				continue
 			}
@@ -82,7 +82,7 @@ func (x *modelExchange) askApproval(ctx, hard context.Context, c llm.Call, t too
 	x.outbox.startWaiting(a.Asked)
 	_, able := x.platform.(Chooser)
 	text, choices := x.askText(a, able), approvalChoices()
-	if a.Tool == askPerson {
+	if a.Tool == AskTool {
 		if text, choices, err = x.askQuestion(ctx, a, able); err != nil {
 			return a, err
 		}
@@ -120,7 +120,7 @@ func (c *ownCall) mayRun() bool {
 // those of a process that ended between the two.
 func (t *turn) noteResults(ctx context.Context, list []earshot.Approval) error {
 	for i, a := range list {
-		if a.State != earshot.ApprovalAgreed || a.Result != "" || a.Tool == askPerson {
+		if a.State != earshot.ApprovalAgreed || a.Result != "" || a.Tool == AskTool {
 			continue
 		}
 		if len(t.journal.steps) == 0 {

@@ -23,10 +23,9 @@ import (
 
 // AskTool is the name of the tool by which the model asks who has asked it; approvals of that
 // tool are questions, whose Why is the answer.
-const AskTool = askPerson
+const AskTool = "ask"
 
 const (
-	askPerson = "ask"
 	// maxAsks is how often a turn may ask.
 	maxAsks = 2
 	// maxAskText bounds a question, in characters.
@@ -38,9 +37,12 @@ const (
 	// maxLabel bounds the label of a button, in characters.
 	maxLabel = 75
 
-	// maxRepeats is among how many of a channel's newest answers one is looked for that a
-	// message, which comes a second time, has given before.
+	// maxRepeats is among how many of a channel's newest one is looked for that a message,
+	// which comes a second time, has answered or stopped before.
 	maxRepeats = 50
+
+	// goOn is what the model is to do where it gets no answer.
+	goOn = "answer with what you know, and say what you have assumed"
 
 	chooseOther  = "other"
 	chooseOption = "option"
@@ -60,7 +62,7 @@ func (c *claimedTurn) mayAsk() bool { return c.opts.Ask.in(c.place.Channel.ID) }
 
 func askTool() llm.Tool {
 	return llm.Tool{
-		Name: askPerson,
+		Name: AskTool,
 		Description: "Ask the person who asked you, and wait for their answer, where you cannot answer without it: which of several things they mean, or what to do. " +
 			"At most twice for a question. Do not ask what the conversation or a tool tells you, and do not ask for permission: a tool that needs it has it asked by itself.",
 		Schema: llm.JSON(`{"type":"object","properties":{"question":{"type":"string","description":"One question, in their language."},` +
@@ -72,7 +74,7 @@ func askTool() llm.Tool {
 // callOf returns the tool of one's own that a call is of, with its arguments: ask counts as
 // one that a person has to agree to.
 func (x *modelExchange) callOf(c llm.Call) (t toolbox.Tool, args string, ok bool) {
-	if c.Name == askPerson && x.mayAsk() {
+	if c.Name == AskTool && x.mayAsk() {
 		return toolbox.Tool{Tool: askTool(), Effect: toolbox.Reads, Idempotent: true, Approve: true}, c.Args, true
 	}
 	return x.prompt.offer.ownTool(c)
@@ -100,14 +102,13 @@ func readQuestion(args []byte) (q personQuestion, ok bool) {
 
 // whyNotAsk says why nobody is asked by a call of ask; "" where somebody is.
 func (x *modelExchange) whyNotAsk(c llm.Call) (what, remedy string) {
-	const goOn = "answer with what you know, and say what you have assumed"
 	_, ok := readQuestion([]byte(c.Args))
 	before := x.asks
 	for _, o := range x.last.Calls() {
 		if o.ID == c.ID {
 			break
 		}
-		if o.Name == askPerson && !x.hasResult(o) {
+		if o.Name == AskTool && !x.hasResult(o) {
 			before++
 		}
 	}
@@ -185,7 +186,6 @@ func (c *ownCall) setAnswer() {
 		c.fail(what, remedy)
 		return
 	}
-	const goOn = "answer with what you know, and say what you have assumed"
 	switch a, asked := c.x.approvals[c.of.ID]; {
 	case asked && a.State == earshot.ApprovalAgreed:
 		c.set(toolresult.JSON(map[string]any{"answer": a.Why}), false)
@@ -232,7 +232,7 @@ func (b *Bot) answerByWord(ctx context.Context, e Event, id earshot.Conversation
 		return false, fmt.Errorf("look up what was asked: %w", err)
 	}
 	for _, a := range slices.Concat(open, decided) {
-		if a.Tool != askPerson || a.Conversation != id || a.Asker != m.Author.ID || a.Anchor == m.ID || a.Asked > m.Time {
+		if a.Tool != AskTool || a.Conversation != id || a.Asker != m.Author.ID || a.Anchor == m.ID || a.Asked > m.Time {
 			continue
 		}
 		if a.State != earshot.ApprovalOpen {

@@ -91,7 +91,7 @@ func (d *requestDialog) addResponse(a llm.Response) {
 func (d *requestDialog) addResults(results []toolResult) {
 	d.results = append(d.results, results...)
 	for _, r := range results {
-		if r.Name == askPerson {
+		if r.Name == AskTool {
 			d.asks++
 		}
 	}

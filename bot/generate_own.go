@@ -124,7 +124,7 @@ func (c *ownCall) begin(ctx context.Context) error {
 	case what != "":
 		c.fail(what, remedy)
 		return nil
-	case c.tool.Name == askPerson:
+	case c.tool.Name == AskTool:
 		c.setAnswer()
 		return nil
 	case c.x.opts.DryRun && c.tool.Effect != toolbox.Reads:

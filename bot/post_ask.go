@@ -30,8 +30,9 @@ func (o *outbox) ask(ctx context.Context, a earshot.Approval, text string, choic
 	return err
 }
 
-// showDecided notes and shows, in the messages that asked people something, how that was decided and what came of it. A
-// message that takes no text is left as it is: a choice at it is refused.
+// showDecided notes what came of calls that were agreed to, and shows in the messages that
+// asked people something how that was decided. A message that takes no text is left as it is:
+// a choice at it is refused.
 func (t *turn) showDecided(ctx context.Context) error {
 	if !t.hasAsked || t.opts.DryRun {
 		return nil
@@ -53,7 +54,7 @@ func (t *turn) showDecided(ctx context.Context) error {
 			continue
 		}
 		text := t.decidedText(a)
-		if a.Tool == askPerson {
+		if a.Tool == AskTool {
 			text = answeredText(a, posts[i].Text)
 		}
 		if posts[i].Text != text {

@@ -62,7 +62,7 @@ func (s hearingStore) hear(ctx context.Context, at earshot.Scope, x earshot.Reac
 		}
 		return s.PutFeedback(ctx, earshot.Feedback{Turn: q.ID, Author: x.Author, Good: yes, Time: x.At})
 	}
-	list, err := s.Store.Feedback(ctx, earshot.FeedbackQuery{Turn: q.ID, Limit: maxApprovals})
+	list, err := s.Store.Feedback(ctx, earshot.FeedbackQuery{Turn: q.ID, Limit: maxOpinions})
 	if err != nil {
 		return fmt.Errorf("look up feedback: %w", err)
 	}
@@ -75,6 +75,9 @@ func (s hearingStore) hear(ctx context.Context, at earshot.Scope, x earshot.Reac
 	}
 	return nil
 }
+
+// maxOpinions is how many people's feedback to one turn is looked at.
+const maxOpinions = 1000
 
 // postAt returns the post of ours that a message is, with its turn; zero where it is none.
 func (s hearingStore) postAt(ctx context.Context, at earshot.Scope, id earshot.MessageID) (q earshot.QueuedTurn, p earshot.Post, err error) {

@@ -23,6 +23,10 @@ func stopChoices() []Choice { return []Choice{{ID: chooseStop, Label: "Stop", St
 
 const whyStop = "stop"
 
+// mostUnfinished is among how many of a channel's unfinished turns, the newest, one is looked
+// for.
+const mostUnfinished = 200
+
 // What somebody is told alone who stops what cannot be stopped.
 const (
 	sayEnded    = "This has ended already."
@@ -49,13 +53,17 @@ func (b *Bot) stopByWord(ctx context.Context, e Event, id earshot.ConversationID
 	if e.By.Emoji != "" || m.Deleted || m.Edited != 0 || !isStopWord(b.identity.WithoutMentions(m.Text)) {
 		return false, nil
 	}
-	list, err := b.store.QueuedTurns(ctx, earshot.TurnQuery{
-		Agent: b.agent, Scope: &id.Scope, States: append(earshot.UnfinishedStates(), earshot.TurnDropped), Limit: maxApprovals,
-	})
+	asked := earshot.TurnQuery{Agent: b.agent, Scope: &id.Scope, States: earshot.UnfinishedStates(), Limit: mostUnfinished}
+	unfinished, err := b.store.QueuedTurns(ctx, asked)
 	if err != nil {
 		return false, fmt.Errorf("look up what is answered: %w", err)
 	}
-	for _, q := range list {
+	asked.States, asked.Limit = []earshot.TurnState{earshot.TurnDropped}, maxRepeats
+	dropped, err := b.store.QueuedTurns(ctx, asked)
+	if err != nil {
+		return false, fmt.Errorf("look up what was stopped: %w", err)
+	}
+	for _, q := range slices.Concat(unfinished, dropped) {
 		if q.Conversation != id || q.Anchor == m.ID {
 			continue
 		}

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/terminal"
+	"github.com/earshot-ai/earshot/internal/visible"
 )
 
 type approvalsCmd struct {
@@ -97,8 +98,12 @@ func (l turnStore) approvals(ctx context.Context, q earshot.ApprovalQuery) ([]ap
 	if err != nil {
 		return nil, err
 	}
+	named, err := l.turns.Named(ctx, list)
+	if err != nil {
+		return nil, err
+	}
 	rows := []approvalJSON{}
-	for _, x := range list {
+	for _, x := range named {
 		row, err := l.approval(ctx, x)
 		if err != nil {
 			return nil, err
@@ -143,33 +148,19 @@ func approvalStyle(s earshot.ApprovalState) string {
 	return terminal.Faint(string(s))
 }
 
-// approval describes an approval, with the names of its people and its channel.
-func (l turnStore) approval(ctx context.Context, x earshot.Approval) (approvalJSON, error) {
+// approval describes an approval, with the label of its channel.
+func (l turnStore) approval(ctx context.Context, x explain.ApprovalRow) (approvalJSON, error) {
 	s := x.Conversation.Scope
 	r := approvalJSON{
-		ID: x.ID, State: x.State, Turn: x.Turn, Platform: s.Platform, Workspace: s.Workspace, Channel: s.Channel, ChannelName: string(s.Channel),
-		Asker: x.Asker, Tool: x.Tool, Args: string(x.Args), SHA256: x.SHA256, Asked: x.Asked.String(), Expires: x.Expires.String(),
-		By: x.By, Operator: x.Operator, Why: x.Why, Result: x.Result, minute: plain.Minute(x.Asked), asked: x.Asked, decided: x.Decided,
+		ID: x.ID, State: x.State, Turn: x.Turn, Platform: s.Platform, Workspace: s.Workspace, Channel: s.Channel,
+		Asker: x.Asker, AskerName: x.AskerBy.Name, Tool: x.Tool, Args: string(x.Args), SHA256: x.SHA256, Asked: x.Asked.String(), Expires: x.Expires.String(),
+		By: x.By, ByName: x.ByBy.Name, Operator: x.Operator, Why: x.Why, Result: x.Result, minute: plain.Minute(x.Asked), asked: x.Asked, decided: x.Decided,
 	}
 	if x.Decided != 0 {
 		r.Decided = x.Decided.String()
 	}
-	c, err := l.store.Channel(ctx, s)
-	if err == nil {
-		r.ChannelName, err = l.channels.label(ctx, c)
-	}
-	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
-		return r, err
-	}
-	people, err := l.store.Authors(ctx, s.Platform, s.Workspace, x.Asker, x.By)
-	for _, p := range people {
-		if p.ID == x.Asker {
-			r.AskerName = p.Name
-		}
-		if p.ID == x.By && x.By != "" {
-			r.ByName = p.Name
-		}
-	}
+	var err error
+	r.ChannelName, err = l.channels.label(ctx, x.Channel)
 	return r, err
 }
 
@@ -199,22 +190,23 @@ func (a *app) decideApproval(ctx context.Context, id string, state earshot.Appro
 		return err
 	}
 	defer l.Close()
-	x, err := l.store.Approval(ctx, earshot.ApprovalID(id))
-	if errors.Is(err, earshot.ErrNotFound) {
+	before, err := l.turns.Approval(ctx, operator, earshot.ApprovalID(id))
+	if errors.Is(err, visible.Absent) {
 		return usagef("nobody was asked %q; `earshot approvals --open` lists what is open", id)
 	}
 	if err != nil {
 		return err
 	}
-	if asks := x.Tool == bot.AskTool; state == earshot.ApprovalAgreed && asks != (why != "") {
-		return usagef("--answer is for what the model asks, and that needs one; approval %s is for %s", x.ID, x.Tool)
+	agree := state == earshot.ApprovalAgreed
+	if asks := before.Tool == bot.AskTool; agree && asks != (why != "") {
+		return usagef("--answer is for what the model asks, and that needs one; approval %s is for %s", before.ID, before.Tool)
 	}
-	now := earshot.ClockOf(l.store, time.Now)
-	x, err = l.store.DecideApproval(ctx, x.ID, earshot.Decision{State: state, SHA256: x.SHA256, Operator: true, Why: why, Time: earshot.TimeOf(now())})
+	x, err := l.turns.Decide(ctx, operator, before.ID, explain.Deciding{Agree: agree, Reason: why})
+	_, refused := visible.AsRefusal(err)
 	switch {
 	case errors.Is(err, earshot.ErrConflict):
 		return usagef("approval %s is %s already; nothing has changed", x.ID, x.State)
-	case errors.Is(err, earshot.ErrInvalid):
+	case refused:
 		return usagef("%v", err)
 	case err != nil:
 		return err
