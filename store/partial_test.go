@@ -251,6 +251,10 @@ func TestADraftOfATransientChannelIsInMemory(t *testing.T) {
 	}
 
 	one, two := opens("a", "m0"), opens("a", "m1")
+	ask := earshot.Approval{ID: "ask1", Turn: one.ID, Asker: "U1", Call: "c1", Tool: "deploy", Args: []byte(`{"to":"canary"}`), Asked: 5, Expires: 90}
+	if _, err := st.AskDraft(t.Context(), ask); !errors.Is(err, earshot.ErrInvalid) { // the words would wait on the disk
+		t.Errorf("a draft that asks: %v, want it to be refused", err)
+	}
 	onDisk()
 	other := store.Partial(disk, all, nil) // another process
 	if err := commit(other, one, 10, reply); !errors.Is(err, earshot.ErrConflict) {
