@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pause"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -29,9 +30,10 @@ func (t *turn) generate(ctx, hard context.Context, p prompt, placeholder *earsho
 	ctx, end := t.trace(ctx, PartGenerate)
 	defer end(&err)
 	tooLong := giveUp(fmt.Sprintf("no answer within %s", t.limits.Generate), sayTooLong)
-	ctx, cancel := context.WithTimeoutCause(ctx, t.limits.Generate, tooLong)
-	defer cancel()
+	ctx, limit, stop := pause.WithTimeout(ctx, t.limits.Generate, tooLong)
+	defer stop()
 	x := t.newExchange(p, placeholder)
+	x.limit = limit
 	a, err := x.run(ctx, hard)
 	if err != nil {
 		return answer{}, x.errorOutcome(ctx, err)

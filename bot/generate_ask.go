@@ -84,6 +84,7 @@ func (x *modelExchange) callOf(c llm.Call) (t toolbox.Tool, args string, ok bool
 type personQuestion struct {
 	Question string   `json:"question"`
 	Options  []string `json:"options"`
+	Tool     string   `json:"tool,omitempty"` // that asks; "": the model
 }
 
 // readQuestion reads the arguments of ask; ok is false where they ask nothing.
@@ -131,6 +132,9 @@ func (x *modelExchange) askQuestion(ctx context.Context, a earshot.Approval, abl
 	asked, cut := assemble.CutGraphemes(q.Question, maxAskText)
 	if cut {
 		asked += "…"
+	}
+	if q.Tool != "" {
+		asked = fmt.Sprintf("`%s` asks: %s", q.Tool, quoted(asked))
 	}
 	asked, err := x.links.guard(ctx, asked)
 	if err != nil {
@@ -212,13 +216,13 @@ func answerOf(a earshot.Approval, c Chosen) (answer string, ok bool) {
 	return q.Options[i], true
 }
 
-// answerByWord takes what somebody says to the agent as the answer to what the model has
-// asked them in a conversation. Such a message asks for nothing. It may be a repeat of one
+// answerByWord takes what somebody says to the agent as the answer to what the model or a tool
+// has asked them in a conversation. Such a message asks for nothing. It may be a repeat of one
 // that has answered before.
 func (b *Bot) answerByWord(ctx context.Context, e Event, id earshot.ConversationID) (taken bool, err error) {
 	m := e.Message
 	text := strings.TrimSpace(b.identity.WithoutMentions(m.Text))
-	if e.By.Emoji != "" || m.Deleted || m.Edited != 0 || text == "" || !b.opts.Ask.in(id.Scope.Channel) {
+	if e.By.Emoji != "" || m.Deleted || m.Edited != 0 || text == "" || !b.opts.Ask.in(id.Scope.Channel) && len(b.opts.Tools) == 0 {
 		return false, nil
 	}
 	asked := earshot.ApprovalQuery{Agent: b.agent, Scope: &id.Scope, Limit: maxApprovals, States: []earshot.ApprovalState{earshot.ApprovalOpen}}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/pause"
 	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tools"
@@ -28,6 +29,8 @@ type modelExchange struct {
 	written      strings.Builder // of the answer that the model is writing, as far as anybody sees it
 	askedAgain   bool            // after an empty response
 	refusedQuiet bool            // the model has asked for silence where the agent was called
+	limit        *pause.Timeout  // of the whole exchange
+	asking       chan struct{}   // is full while a tool asks a person, see generate_question.go
 }
 
 // A requestDialog is a request as it grows by what the model answers and its tools return.
@@ -46,7 +49,7 @@ func (t *turn) newExchange(p prompt, placeholder *earshot.Post) *modelExchange {
 	if m := p.question(); m != nil {
 		called = called || t.identity.CalledIn(m)
 	}
-	return &modelExchange{turn: t, prompt: p, placeholder: placeholder, links: t.newLinkGuard(p), called: called}
+	return &modelExchange{turn: t, prompt: p, placeholder: placeholder, links: t.newLinkGuard(p), called: called, asking: make(chan struct{}, 1)}
 }
 
 // advance runs the tools that the last response calls. It reports whether that

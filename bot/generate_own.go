@@ -13,6 +13,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot/internal/toolresult"
+	"github.com/earshot-ai/earshot/internal/pause"
 	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tools/toolbox"
@@ -169,12 +170,19 @@ func (c *ownCall) run(ctx, hard context.Context) {
 	if !c.tool.MayRepeat() {
 		under = hard
 	}
-	under, cancel := context.WithTimeout(under, c.x.limits.Call)
-	defer cancel()
+	under, limit, stop := pause.WithTimeout(under, c.x.limits.Call, context.DeadlineExceeded)
+	defer stop()
 	under, end := c.x.traceTool(under, c.of)
-	r, err := c.call(under)
+	asker := c.newAsker(ctx, hard, limit)
+	r, err := c.call(under, asker)
+	asker.end()
 	end(&err)
+	if err != nil && errors.Is(context.Cause(under), context.DeadlineExceeded) {
+		err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
+	}
 	switch why := reasonFor(err); {
+	case asker.cut:
+		// As below: what it made of no answer counts for nothing.
 	case err == nil:
 		c.set(toolresult.Of(r, c.x.limits.Result), r.Failed)
 	case errors.Is(err, toolbox.ErrNotRun):
@@ -206,7 +214,7 @@ func reasonFor(err error) string {
 }
 
 // call calls the tool, and leaves it alone where it does not return when its time is over.
-func (c *ownCall) call(ctx context.Context) (toolbox.Result, error) {
+func (c *ownCall) call(ctx context.Context, asker *toolAsker) (toolbox.Result, error) {
 	type outcome struct {
 		r   toolbox.Result
 		err error
@@ -227,6 +235,7 @@ func (c *ownCall) call(ctx context.Context) (toolbox.Result, error) {
 		o.r, o.err = box.Call(ctx, place, toolbox.Call{
 			ID: c.id, Turn: c.x.queued.ID, Name: c.tool.Name, Args: c.args,
 			Progress: func(text string) { c.progress.show(ctx, c.tool, text) },
+			Ask:      func(within context.Context, q toolbox.Question) (string, error) { return asker.ask(ctx, within, q) },
 		})
 	}()
 	select {

@@ -14,11 +14,11 @@ import (
 // platform's status line, once they have taken a second.
 type progress struct {
 	x     *modelExchange
-	draft *draftWriter // nil: nobody sees it
 	timer *time.Timer
 
-	mu   sync.Mutex // guards what follows
-	over bool
+	mu    sync.Mutex   // guards what follows
+	draft *draftWriter // nil: nobody sees it
+	over  bool
 }
 
 const (
@@ -29,9 +29,6 @@ const (
 // newProgress begins to show a group of calls.
 func (x *modelExchange) newProgress(ctx context.Context, list []ownCall) *progress {
 	p := &progress{x: x, draft: x.outbox.newDraft(ctx, x.placeholder, x.links)}
-	if p.draft == nil {
-		return p
-	}
 	p.timer = time.AfterFunc(progressAfter, func() { p.show(ctx, list[0].tool, "") })
 	return p
 }
@@ -56,13 +53,31 @@ func (p *progress) show(ctx context.Context, t toolbox.Tool, words string) {
 	p.draft.showPost(ctx, p.x.now(), says)
 }
 
+// pause shows nothing until goOn is called, while a person is asked something.
+func (p *progress) pause() {
+	p.mu.Lock()
+	d := p.draft
+	p.draft = nil
+	p.mu.Unlock()
+	if d != nil {
+		d.stop()
+	}
+}
+
+// goOn shows again what tools do.
+func (p *progress) goOn(ctx context.Context) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.over {
+		p.draft = p.x.outbox.newDraft(ctx, p.x.placeholder, p.x.links)
+	}
+}
+
 // stop ends it. Nothing is shown afterwards.
 func (p *progress) stop() {
 	p.mu.Lock()
 	p.over = true
 	p.mu.Unlock()
-	if p.draft != nil {
-		p.timer.Stop()
-		p.draft.stop()
-	}
+	p.timer.Stop()
+	p.pause()
 }

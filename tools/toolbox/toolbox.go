@@ -92,7 +92,24 @@ type Call struct {
 	// Progress, unless it is nil, shows a few words on how far the call has come. It may
 	// be called at any time until Call returns.
 	Progress func(text string)
+	// Ask, unless it is nil, asks who is answered, and waits for what they say. That time
+	// does not count as the call's. It may be called until Call returns, once at a time and
+	// [MaxQuestions] times. Where nobody answers the error is [ErrNoAnswer].
+	Ask func(ctx context.Context, q Question) (answer string, err error)
 }
+
+// MaxQuestions is how many questions a call may ask.
+const MaxQuestions = 8
+
+// A Question is what a tool asks a person. It is shown as the tool's words.
+type Question struct {
+	Text    string   `json:"question"` // at most 1,000 characters are shown
+	Options []string `json:"options"`  // answers to choose from, at most 4; another one can be written all the same
+}
+
+// ErrNoAnswer is the error of [Call].Ask where nobody answered: in time, or because nobody
+// can be asked, or the turn ended.
+var ErrNoAnswer = errors.New("nobody answered")
 
 // A Result is what a tool answered.
 type Result struct {
