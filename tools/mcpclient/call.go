@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/earshot-ai/earshot/internal/pause"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tools/toolbox"
 )
@@ -34,6 +35,9 @@ type attempt struct {
 	id     string
 	sent   atomic.Bool  // something of it may have reached the server
 	status atomic.Int32 // of the HTTP answer
+	asked  atomic.Bool  // the server has asked for input, and so was at work
+	// ask asks a person, see elicit.go; nil where nobody can be asked.
+	ask func(context.Context, toolbox.Question) (string, error)
 }
 
 type attemptKey struct{}
@@ -48,7 +52,7 @@ func attemptOf(ctx context.Context) *attempt {
 // it refused the request.
 func (a *attempt) refused() bool {
 	status := a.status.Load()
-	return !a.sent.Load() || status >= 400 && status < 500 && status != 408
+	return !a.asked.Load() && (!a.sent.Load() || status >= 400 && status < 500 && status != 408)
 }
 
 // call calls a tool.
@@ -62,7 +66,7 @@ func (s *server) call(ctx context.Context, t tool, call toolbox.Call) (toolbox.R
 		return toolbox.Result{}, fmt.Errorf("%w: %s cannot be reached just now: %s", toolbox.ErrNotRun, s.Name, why)
 	}
 	outer := ctx
-	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	ctx, limit, cancel := pause.WithTimeout(ctx, s.Timeout, context.DeadlineExceeded)
 	defer cancel()
 	ended, open := s.ends.add(cancel)
 	defer ended()
@@ -73,10 +77,12 @@ func (s *server) call(ctx context.Context, t tool, call toolbox.Call) (toolbox.R
 	defer done()
 	s.called.Store(true)
 	for renewed := false; ; renewed = true {
-		a := &attempt{id: call.ID}
+		a := &attempt{id: call.ID, ask: asks(call, limit)}
 		params := &mcp.CallToolParams{Meta: mcp.Meta{CallIDKey: call.ID}, Name: t.own, Arguments: args}
 		params.SetProgressToken(token)
+		ends := s.begins(session, a)
 		r, err := session.CallTool(context.WithValue(ctx, attemptKey{}, a), params)
+		ends(err == nil || answered(err) != nil)
 		switch {
 		case err == nil:
 			return s.result(r), nil
@@ -92,13 +98,25 @@ func (s *server) call(ctx context.Context, t tool, call toolbox.Call) (toolbox.R
 			return s.refusal(answered(err))
 		case a.refused():
 			return toolbox.Result{}, fmt.Errorf("%w: %s did not take the call: %s", toolbox.ErrNotRun, s.Name, s.strain.err(err))
-		case outer.Err() == nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		case outer.Err() == nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 			return toolbox.Result{}, fmt.Errorf("%s did not answer within %s", s.Name, s.Timeout)
 		case ctx.Err() != nil:
 			return toolbox.Result{}, fmt.Errorf("the call of %s was ended: %w", s.Name, ctx.Err())
 		default:
 			return toolbox.Result{}, fmt.Errorf("%s did not answer: %s", s.Name, s.strain.err(err))
 		}
+	}
+}
+
+// asks returns what asks a person for a call, whose time does not run meanwhile; nil where
+// nobody can be asked.
+func asks(call toolbox.Call, limit *pause.Timeout) func(context.Context, toolbox.Question) (string, error) {
+	if call.Ask == nil {
+		return nil
+	}
+	return func(ctx context.Context, q toolbox.Question) (string, error) {
+		defer limit.Hold()()
+		return call.Ask(ctx, q)
 	}
 }
 

@@ -117,10 +117,10 @@ func TestProgressIsShown(t *testing.T) {
 	})
 }
 
-func TestSamplingRootsAndElicitationAreDeclined(t *testing.T) {
+func TestSamplingAndRootsAreDeclined(t *testing.T) {
 	everyTransport(t, func(t *testing.T, s mcpclient.Server) {
 		c, _ := start(t, mcpclient.Options{Servers: []mcpclient.Server{s}})
-		if r, err := call(t, c, "asks", ""); err != nil || written(r) != "true true true" {
+		if r, err := call(t, c, "asks", ""); err != nil || written(r) != "true true" {
 			t.Errorf("got %s, %v", written(r), err)
 		}
 	})

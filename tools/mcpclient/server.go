@@ -49,6 +49,8 @@ type server struct {
 	missing      bool          // the server does not know the session any more
 	progress     map[string]*progress
 	calls        int
+	openIn       *mcp.ClientSession // whose calls are in open
+	open         openCalls
 }
 
 func newServer(s Server, o Options) *server {
@@ -159,7 +161,8 @@ func (s *server) connect(ctx context.Context) (*mcp.ClientSession, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	client := mcp.NewClient(&mcp.Implementation{Name: "earshot", Version: s.version}, &mcp.ClientOptions{
-		Capabilities:                &mcp.ClientCapabilities{}, // no roots; without handlers no sampling and no elicitation
+		Capabilities:                &mcp.ClientCapabilities{}, // no roots; without a handler no sampling
+		ElicitationHandler:          s.elicit,
 		ToolListChangedHandler:      s.listChanged,
 		ProgressNotificationHandler: s.progressed,
 	})

@@ -137,8 +137,7 @@ func hostile(stop <-chan struct{}) *mcp.Server {
 	tool("asks", reads, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		_, err := r.Session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 10}) //nolint:staticcheck // servers still ask
 		_, err2 := r.Session.ListRoots(ctx, nil)                                        //nolint:staticcheck // servers still ask
-		_, err3 := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "password?"})
-		return text(fmt.Sprint(err != nil, err2 != nil, err3 != nil)), nil
+		return text(fmt.Sprint(err != nil, err2 != nil)), nil
 	})
 	return s
 }
