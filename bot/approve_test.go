@@ -74,6 +74,15 @@ func (w *world) choose(x posted, choice string, who earshot.Author, change ...fu
 	return told
 }
 
+// react has somebody give an emoji at a post.
+func (w *world) react(x posted, who earshot.Author, emoji string) {
+	w.t.Helper()
+	st := bot.HearReactions(w.store, bot.Reactions{Choose: w.bot.Choose})
+	if _, err := st.React(w.t.Context(), x.Channel.Scope(), earshot.ReactionEvent{Message: x.id, Emoji: emoji, Author: who.ID, At: earshot.TimeOf(time.Now())}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // asked has alice ask for an issue, and returns the post that asks for her yes.
 func (w *world) asked(b *tracker) posted {
 	w.t.Helper()
@@ -223,6 +232,44 @@ func TestOnlyWhoMayAgreeDoes(t *testing.T) {
 					same(t, "turns", w.turns(), []string{"m1 waiting"})
 				}
 			}, llmtest.Call("create_issue", `{"text":"staging"}`), llmtest.Say("Opened."))
+		})
+	}
+}
+
+// A leads is a panel whose platform knows who is in the group S1: Bob.
+type leads struct{ panel }
+
+func (leads) InGroups(_ context.Context, _ earshot.Scope, who earshot.AuthorID, ids []string) (bool, error) {
+	return who == bob.ID && slices.Contains(ids, "S1"), nil
+}
+
+// Slack tells no groups with a click, and no platform does with a word or an emoji.
+func TestAPlatformIsAskedWhoIsInAGroup(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		decide func(w *world, ask posted)
+		may    bool
+	}{
+		"a click":       {func(w *world, ask posted) { same(w.t, "told", w.choose(ask, "do", bob), "") }, true},
+		"a word":        {func(w *world, _ posted) { w.say(general, bob, "m2", "<@U0BOT> yes", under("m1")) }, true},
+		"an emoji":      {func(w *world, ask posted) { w.react(ask, bob, "+1") }, true},
+		"somebody else": {func(w *world, ask posted) { w.choose(ask, "do", alice) }, false},
+		"with other groups": {func(w *world, ask posted) {
+			w.choose(ask, "do", bob, func(x *bot.Chosen) { x.Groups = []string{"S2"} })
+		}, false},
+		"somebody else by a word": {func(w *world, _ posted) { w.say(general, alice, "m2", "<@U0BOT> yes", under("m1")) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			withApprovals(t, func(o *bot.Options, _ *tracker) {
+				o.Approve.By, o.Platform = []string{"S1"}, leads{o.Platform.(panel)}
+			}, func(w *world, b *tracker, _ *llmtest.Model) {
+				c.decide(w, w.asked(b))
+				w.rest(10 * time.Second)
+				if did := len(b.done()) == 1; did != c.may {
+					t.Errorf("done %q, turns %q", b.done(), w.turns())
+				}
+			}, llmtest.Call("create_issue", `{"text":"staging"}`), llmtest.Say("Opened."), llmtest.Say("Opened."))
 		})
 	}
 }
@@ -642,12 +689,8 @@ func TestAnEmojiAtTheQuestionIsAnAnswer(t *testing.T) {
 			t.Parallel()
 			withApprovals(t, nil, func(w *world, b *tracker, _ *llmtest.Model) {
 				ask := w.asked(b)
-				st := bot.HearReactions(w.store, bot.Reactions{Choose: w.bot.Choose})
 				for _, who := range []earshot.Author{bob, {ID: self.ID}, alice} {
-					x := earshot.ReactionEvent{Message: ask.id, Emoji: emoji, Author: who.ID, At: earshot.TimeOf(time.Now())}
-					if _, err := st.React(t.Context(), general.Scope(), x); err != nil {
-						t.Fatal(err)
-					}
+					w.react(ask, who, emoji)
 				}
 				w.rest(time.Second)
 				list, err := w.store.Approvals(t.Context(), earshot.ApprovalQuery{})

@@ -93,8 +93,11 @@ func (b *Bot) decide(ctx context.Context, id earshot.ApprovalID, d earshot.Decis
 // [Options].Approve whom the list of who is answered names, who is no program, and whose words
 // are in the lane full.
 func (b *Bot) mayDecide(ctx context.Context, a earshot.Approval, c Chosen) (bool, error) {
-	if c.By.ID == "" || b.identity.Is(c.By.ID) || a.Tool != AskTool && !b.opts.Approve.names(a.Asker, c) || a.Tool == AskTool && c.By.ID != a.Asker {
+	if c.By.ID == "" || b.identity.Is(c.By.ID) || a.Tool == AskTool && c.By.ID != a.Asker {
 		return false, nil
+	}
+	if named, err := b.isNamed(ctx, a, c); err != nil || !named {
+		return false, err
 	}
 	who := c.By
 	list, err := b.store.Authors(ctx, c.Scope.Platform, c.Scope.Workspace, c.By.ID)
@@ -114,4 +117,20 @@ func (b *Bot) mayDecide(ctx context.Context, a earshot.Approval, c Chosen) (bool
 		}
 	}
 	return b.opts.Trust.Lane(who) == earshot.LaneFull, nil
+}
+
+// isNamed reports whether somebody is one of those who may agree.
+func (b *Bot) isNamed(ctx context.Context, a earshot.Approval, c Chosen) (bool, error) {
+	if a.Tool == AskTool || b.opts.Approve.names(a.Asker, c) {
+		return true, nil
+	}
+	groups, able := b.platform.(GroupReader)
+	if !able || c.Groups != nil {
+		return false, nil
+	}
+	in, err := groups.InGroups(ctx, c.Scope, c.By.ID, b.opts.Approve.By)
+	if err != nil {
+		return false, fmt.Errorf("look up the groups of who chose: %w", err)
+	}
+	return in, nil
 }

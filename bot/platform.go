@@ -86,6 +86,15 @@ type Chooser interface {
 	MaxChoices() int
 }
 
+// A GroupReader is a platform that can say who is in a user group (Slack) or has a role
+// (Discord).
+type GroupReader interface {
+	// InGroups reports whether somebody is in one of some groups. Nobody is in a group that
+	// the platform does not tell, nor in an id that is none. An error means that the
+	// platform could not be asked.
+	InGroups(ctx context.Context, s earshot.Scope, who earshot.AuthorID, ids []string) (bool, error)
+}
+
 // A Chosen is what somebody chose at a message of the bot.
 type Chosen struct {
 	Scope   earshot.Scope
@@ -93,8 +102,8 @@ type Chosen struct {
 	Key     string            // of the draft with the choice
 	Choice  string            // its ID
 	By      earshot.Author    // from the platform's own word, never from what the button carries
-	// Groups are what By is: ids of user groups (Slack) or roles (Discord), where the
-	// platform tells them with the choice; nil where it does not.
+	// Groups are what By is: ids of user groups or roles, where the platform tells them with
+	// the choice; nil where it does not, and a [GroupReader] is asked.
 	Groups []string
 	Words  string // of the form; "" where there was none
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/disgoorg/disgo/rest"
@@ -64,15 +65,37 @@ func (p *Platform) Refused(ctx context.Context, c earshot.Channel, author earsho
 	if why == "" || len(p.o.Allow.Roles) == 0 || guild == "" || isWebhook(author) {
 		return why, nil
 	}
-	raw, err := p.client.Call(ctx, rest.GetMember, []any{guild, author}, nil, nil)
+	roles, err := p.rolesOf(ctx, guild, author)
+	if err != nil {
+		return "", err
+	}
+	return p.notAllowed(author, roles), nil
+}
+
+// rolesOf asks Discord for somebody's roles in a guild; who is no member has none.
+func (p *Platform) rolesOf(ctx context.Context, guild string, who earshot.AuthorID) ([]string, error) {
+	raw, err := p.client.Call(ctx, rest.GetMember, []any{guild, who}, nil, nil)
 	if discordapi.IsRefused(err, discordapi.UnknownMember, discordapi.UnknownUser, discordapi.UnknownGuild, discordapi.MissingAccess) {
-		return why, nil
+		return nil, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("roles of member %s: %w", author, err)
+		return nil, fmt.Errorf("roles of member %s: %w", who, err)
 	}
 	m, _ := discordmsg.ReadMember(raw) // what is no member has no roles
-	return p.notAllowed(author, m.Roles), nil
+	return m.Roles, nil
+}
+
+// InGroups implements [bot.GroupReader] for roles.
+func (p *Platform) InGroups(ctx context.Context, s earshot.Scope, who earshot.AuthorID, ids []string) (bool, error) {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, err := strconv.ParseUint(id, 10, 64); return err != nil })
+	guild := guildOf(earshot.Channel{Workspace: s.Workspace})
+	if guild == "" || len(ids) == 0 || isWebhook(who) {
+		return false, nil
+	}
+	within, cancel := context.WithTimeout(ctx, rolesTime)
+	defer cancel()
+	roles, err := p.rolesOf(within, guild, who)
+	return slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(roles, id) }), err
 }
 
 // How NotAllowed looks people up: what it has found out is current for a while, and of

@@ -259,6 +259,12 @@ func TestAllowLists(t *testing.T) {
 			t.Errorf("found in history: got %q, %v, want %q", got, err, want)
 		}
 	}
+	for author, want := range map[string]bool{x.mara: false, x.sam: true} {
+		got, err := x.p.InGroups(t.Context(), x.scope(inside), earshot.AuthorID(author), []string{"asker", role})
+		if err != nil || got != want {
+			t.Errorf("has the role: got %v, %v, want %v", got, err, want)
+		}
+	}
 	listed := func(when string) {
 		t.Helper()
 		got, err := x.p.NotAllowed(t.Context(), x.scope(inside), []earshot.AuthorID{earshot.AuthorID(x.mara), earshot.AuthorID(x.sam)})

@@ -170,6 +170,13 @@ func (p *Platform) Refused(ctx context.Context, author earshot.AuthorID) earshot
 	return earshot.RefusedAuthor
 }
 
+// InGroups implements [bot.GroupReader]. Slack tells it with the scope usergroups:read alone.
+func (p *Platform) InGroups(ctx context.Context, _ earshot.Scope, who earshot.AuthorID, ids []string) (bool, error) {
+	soon, cancel := context.WithTimeout(ctx, nameTime)
+	defer cancel()
+	return p.names.inGroups(soon, who, ids), nil
+}
+
 // NotAllowed is an [earshot.AllowList]: the people whom the list of who is answered does
 // not name. Without a list it names everybody.
 func (p *Platform) NotAllowed(ctx context.Context, _ earshot.Scope, ids []earshot.AuthorID) (map[earshot.AuthorID]bool, error) {

@@ -3,6 +3,7 @@ package slack_test
 import (
 	"testing"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/slack"
 	"github.com/earshot-ai/earshot/simulate"
 )
@@ -36,4 +37,21 @@ func TestNobodyIsInAGroupThatCannotBeRead(t *testing.T) {
 	x.slack.AddGroup(simulate.UserGroup{ID: "S0LEADS", Handle: "leads", Users: []string{x.mara}})
 	x.slack.Grant("app_mentions:read", "channels:history", "channels:read", "chat:write", "users:read")
 	x.wantAsked([]string{"refused not-allowed"}, x.slack.Say(x.general, x.mara, "<@"+x.me+"> is billing up?"))
+}
+
+// TestWhoIsInAUserGroup: approvals name groups, and clicks tell none.
+func TestWhoIsInAUserGroup(t *testing.T) {
+	t.Parallel()
+	x := listenTo(t)
+	x.slack.AddGroup(simulate.UserGroup{ID: "S0LEADS", Handle: "leads", Users: []string{x.mara}})
+	other := x.slack.AddUser(simulate.User{Name: "otto"})
+	for who, want := range map[string]bool{x.mara: true, other: false} {
+		got, err := x.platform.InGroups(t.Context(), x.scope(x.general), earshot.AuthorID(who), []string{"asker", "U0OTTO", "S0LEADS"})
+		if err != nil || got != want {
+			t.Errorf("%s: got %v, %v", who, got, err)
+		}
+		if got, err := x.platform.InGroups(t.Context(), x.scope(x.general), earshot.AuthorID(who), []string{"S0OTHERS"}); got || err != nil {
+			t.Errorf("%s: is in a group that is not there: %v, %v", who, got, err)
+		}
+	}
 }
