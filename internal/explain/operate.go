@@ -13,7 +13,7 @@ import (
 // Retry opens a parked or failed turn again, for a caller that may write and sees it.
 // It returns the turn as it was.
 func (r *Reader) Retry(ctx context.Context, p access.Principal, id earshot.TurnID) (earshot.QueuedTurn, error) {
-	return r.operate(ctx, p, id, "opened again", func() error { return r.store.Reopen(ctx, id) })
+	return r.operate(ctx, p, id, "opened again", r.notWaiting, func() error { return r.store.Reopen(ctx, id) })
 }
 
 // Discard ends a parked or failed turn for good, for a caller that may write and sees
@@ -23,12 +23,21 @@ func (r *Reader) Discard(ctx context.Context, p access.Principal, id earshot.Tur
 	if len(reason) > earshot.DiscardBytes {
 		return earshot.QueuedTurn{}, visible.InvalidField("reason", fmt.Sprintf("is longer than %d bytes", earshot.DiscardBytes))
 	}
-	return r.operate(ctx, p, id, "discarded", func() error { return r.store.Discard(ctx, id, reason) })
+	return r.operate(ctx, p, id, "discarded", r.notWaiting, func() error { return r.store.Discard(ctx, id, reason) })
+}
+
+// Stop ends a turn that is not final, for a caller that may write and sees it: the bot that
+// answers it hears it. It returns the turn as it was.
+func (r *Reader) Stop(ctx context.Context, p access.Principal, id earshot.TurnID) (earshot.QueuedTurn, error) {
+	return r.operate(ctx, p, id, "stopped", r.notRunning, func() error {
+		_, err := r.store.StopTurn(ctx, id, "")
+		return err
+	})
 }
 
 // operate does something to a turn, and says in the log who did it. The log never has
-// the reason, which may quote a message.
-func (r *Reader) operate(ctx context.Context, p access.Principal, id earshot.TurnID, what string, do func() error) (earshot.QueuedTurn, error) {
+// the reason, which may quote a message. whyNot says why the store refuses it.
+func (r *Reader) operate(ctx context.Context, p access.Principal, id earshot.TurnID, what string, whyNot func(context.Context, earshot.QueuedTurn) error, do func() error) (earshot.QueuedTurn, error) {
 	if p.Kind == access.Capability {
 		return earshot.QueuedTurn{}, visible.Absent
 	}
@@ -45,7 +54,7 @@ func (r *Reader) operate(ctx context.Context, p access.Principal, id earshot.Tur
 	}
 	switch err := do(); {
 	case errors.Is(err, earshot.ErrConflict):
-		return was, r.whyNot(ctx, was)
+		return was, whyNot(ctx, was)
 	case err != nil:
 		return was, err
 	}
@@ -55,24 +64,35 @@ func (r *Reader) operate(ctx context.Context, p access.Principal, id earshot.Tur
 	return was, nil
 }
 
-// whyNot says why a turn cannot be opened again or discarded.
-func (r *Reader) whyNot(ctx context.Context, q earshot.QueuedTurn) error {
-	no := func(code, detail string) error {
-		return &visible.Refusal{Kind: visible.Conflict, Code: code, Detail: detail}
+// refused is a refusal of what the turn's state does not allow.
+func refused(code, detail string) error {
+	return &visible.Refusal{Kind: visible.Conflict, Code: code, Detail: detail}
+}
+
+// notRunning says why a turn cannot be stopped.
+func (r *Reader) notRunning(ctx context.Context, q earshot.QueuedTurn) error {
+	now, err := r.store.QueuedTurn(ctx, q.ID)
+	if err != nil {
+		return err
 	}
+	return refused("ended", fmt.Sprintf("this turn is %s by now; only one that has not ended can be stopped", now.State))
+}
+
+// notWaiting says why a turn cannot be opened again or discarded.
+func (r *Reader) notWaiting(ctx context.Context, q earshot.QueuedTurn) error {
 	now, err := r.store.QueuedTurn(ctx, q.ID)
 	if err != nil {
 		return err
 	}
 	if now.State != earshot.TurnParked && now.State != earshot.TurnFailed {
-		return no("not_waiting", fmt.Sprintf("this turn is %s by now; only a parked or failed one can be opened again or discarded", now.State))
+		return refused("not_waiting", fmt.Sprintf("this turn is %s by now; only a parked or failed one can be opened again or discarded", now.State))
 	}
 	found, err := r.store.ByID(ctx, q.Conversation.Scope, q.Anchor)
 	if err != nil {
 		return err
 	}
 	if len(found) == 0 || found[0].Deleted {
-		return no("no_question", "the question of this turn is deleted, so it cannot be answered any more; discard the turn")
+		return refused("no_question", "the question of this turn is deleted, so it cannot be answered any more; discard the turn")
 	}
-	return no("busy", "another question of this conversation is being answered; try again in a moment")
+	return refused("busy", "another question of this conversation is being answered; try again in a moment")
 }

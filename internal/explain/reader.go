@@ -8,7 +8,7 @@
 // read no store of their own, so that they cannot say different things of one turn.
 // Every method takes the caller, an [access.Principal], and reads the store as that
 // caller sees it (package visible). Nothing is written but for [Reader.Retry],
-// [Reader.Discard] and [Reader.Decide], with which an operator answers what was read, and
+// [Reader.Discard], [Reader.Stop] and [Reader.Decide], with which an operator answers what was read, and
 // for what people think of answers ([Reader.PutFeedback]).
 package explain
 

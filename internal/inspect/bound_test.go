@@ -57,6 +57,7 @@ var bounds = map[string]counted.CallBound{
 	"POST /approvals/{id}":                        aboutOne,
 	"POST /turns/{id}/retry":                      aboutOne,
 	"POST /turns/{id}/discard":                    aboutOne,
+	"POST /turns/{id}/stop":                       aboutOne,
 	"GET /chat/{picture}":                         aPage,
 	"GET /chat":                                   aPage,
 	"GET /chat.json":                              aPage,
@@ -148,7 +149,7 @@ func TestAmongManyChannelsEachPageIsBounded(t *testing.T) {
 					form.Set("choice", "do")
 				}
 				place := strings.Replace(strings.Fields(p)[1], "{id}", fmt.Sprint(x.parked), 1)
-				if strings.HasPrefix(place, "/approvals/") {
+				if strings.HasPrefix(place, "/approvals/") || strings.HasSuffix(place, "/stop") {
 					place = asked[p](x)[0]
 				}
 				ask("token", x, method, []string{place}, form)

@@ -132,6 +132,7 @@ var (
 		"GET /conversations.json":  listPaths("/conversations.json"),
 		"POST /turns/{id}/retry":   func(x territory) []string { return []string{fmt.Sprintf("/turns/%d/retry", x.parked)} },
 		"POST /turns/{id}/discard": func(x territory) []string { return []string{fmt.Sprintf("/turns/%d/discard", x.parked)} },
+		"POST /turns/{id}/stop":    func(x territory) []string { return []string{fmt.Sprintf("/turns/%d/stop", x.waiting)} },
 		"POST /chat/say":           func(territory) []string { return []string{"/chat/say"} },
 		"POST /chat/edit":          func(territory) []string { return []string{"/chat/edit"} },
 		"POST /chat/delete":        func(territory) []string { return []string{"/chat/delete"} },

@@ -239,6 +239,15 @@ func (s *server) discard(ctx context.Context, v *visit) (string, error) {
 	return doneAt(id), err
 }
 
+// stop ends a turn that is still answered.
+func (s *server) stop(ctx context.Context, v *visit) (string, error) {
+	id, err := turnNumber(v.PathValue("id"), "id")
+	if err == nil {
+		_, err = s.Reader.Stop(ctx, v.caller, id)
+	}
+	return turnLink(id), err
+}
+
 func doneAt(id earshot.TurnID) string {
 	return linkTo("/parked", "done", strconv.FormatInt(int64(id), 10))
 }
@@ -252,6 +261,7 @@ func (s *server) lists(mux router) {
 	}
 	s.change(mux, "/turns/{id}/retry", s.retry)
 	s.change(mux, "/turns/{id}/discard", s.discard)
+	s.change(mux, "/turns/{id}/stop", s.stop)
 }
 
 func (w waitingTurn) number() string { return strconv.FormatInt(int64(w.ID), 10) }

@@ -56,6 +56,7 @@ type turnData struct {
 	prefix  picture.Picture
 	cache   picture.Picture
 	times   picture.Picture
+	ending  bool   // somebody has stopped it
 	again   string // when it was made again, where the visitor asked for that
 }
 
@@ -213,7 +214,7 @@ func turnOf(t explain.Turn) *turnData {
 		Question: questionOf(q.Anchor, t.Messages[q.Anchor]), Answer: []postData{}, Names: []namedData{},
 		scope: at, id: q.Conversation, opened: q.Opened, updated: q.Updated,
 	}
-	d.Outcome, d.Changed = turnOutcome(q), t.Changed
+	d.Outcome, d.ending, d.Changed = turnOutcome(q), q.Stopped != 0, t.Changed
 	for _, x := range t.Answer() {
 		d.Answer = append(d.Answer, postData{x.State, x.Message, plain.Clean(plain.Readable(x.Text))})
 	}
@@ -246,6 +247,9 @@ func questionOf(id earshot.MessageID, m earshot.Message) questionData {
 // turnOutcome says in words what became of a turn.
 func turnOutcome(q earshot.QueuedTurn) string {
 	took := formatMicroseconds(int64(q.Updated - q.Opened))
+	if q.Stopped != 0 && !q.State.Final() {
+		return "it was stopped: the bot that answers it ends it within seconds, and one that is away when it runs again"
+	}
 	switch q.State {
 	case earshot.TurnDone:
 		return "answered after " + took

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/sidecar"
@@ -334,5 +335,43 @@ func TestALongRunIsFoldedAndListedInPages(t *testing.T) {
 	path, _, _ := strings.Cut(strings.ReplaceAll(next[1], "&amp;", "&"), "#")
 	if body := w.page(t, path); !strings.Contains(body, "<details open") || strings.Count(body, `<li id="m-`) < 200 {
 		t.Errorf("%s does not list the run", path)
+	}
+}
+
+func TestAnOperatorStopsATurnOnItsPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	a := w.askFor(t, ops, call{by: ann, name: "long", tool: "deploy", args: `{}`})
+	at, operator := turnAt(a.Turn)+"/stop", []string{"Authorization", "Bearer " + token}
+	key := w.key(t, opsOnly("reads"))
+	if page := w.pageFor(t, turnAt(a.Turn), key); strings.Contains(page, at) || !strings.Contains(page, "an operator's key may do this") {
+		t.Error("a viewer is offered to stop it")
+	}
+	if status, _ := w.do(t, still(), "POST", at, nil, "Authorization", "Bearer "+key); status != http.StatusForbidden {
+		t.Errorf("a viewer stops it: %d", status)
+	}
+	if page := w.page(t, turnAt(a.Turn)); !strings.Contains(page, `action="`+at+`"`) {
+		t.Error("an operator is not offered to stop it")
+	}
+	for range 2 { // a second time changes nothing
+		if status, header, _ := w.knock(t, "POST", at, nil, operator...); status != http.StatusSeeOther || header.Get("Location") != turnAt(a.Turn) {
+			t.Errorf("an operator stops it: %d, to %q", status, header.Get("Location"))
+		}
+	}
+	if q, err := w.store.QueuedTurn(t.Context(), a.Turn); err != nil || q.Stopped == 0 || q.StoppedBy != "" {
+		t.Errorf("%+v, %v", q, err)
+	}
+	if page := w.page(t, turnAt(a.Turn)); !strings.Contains(page, "it was stopped: the bot that answers it ends it within seconds") || strings.Contains(page, at) {
+		t.Error("its page does not say that it is to end")
+	}
+	l, _, err := w.store.Claim(t.Context(), a.Conversation.Agent, "me", earshot.TimeOf(time.Now()), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.Finish(t.Context(), l, a.Turn, earshot.TurnDropped, "stopped", nil); err != nil {
+		t.Fatal(err)
+	}
+	if status, said := w.do(t, still(), "POST", at, nil, operator...); status != http.StatusConflict || !strings.Contains(said, "only one that has not ended can be stopped") {
+		t.Errorf("of one that has ended: %d %s", status, said)
 	}
 }
