@@ -54,7 +54,7 @@ for (const width of [1280, 390]) {
   if (width === 1280) {
     // Parameters: every string in every parameter that a view knows.
     const names = ['channel', 'thread', 'at', 'message', 'q', 'person', 'outcome', 'model', 'min_cost', 'from', 'to', 'before', 'agent', 'name', 'by', 'policy', 'budget', 'platform', 'workspace', 'token', 'to']
-    const paths = ['/chat', '/turns', '/conversation', '/conversations', '/search', '/coverage', '/costs', '/parked', '/health', '/context', '/turns/1', '/turns/1/what-if', '/login', '/nowhere']
+    const paths = ['/chat', '/turns', '/conversation', '/conversations', '/search', '/coverage', '/costs', '/approvals', '/parked', '/health', '/context', '/turns/1', '/turns/1/what-if', '/login', '/nowhere']
     for (const [i, s] of given.naughty.entries()) {
       const path = paths[i % paths.length]
       const q = new URLSearchParams(names.map((n) => [n, s.slice(0, 300)]))

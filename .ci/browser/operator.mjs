@@ -1,6 +1,6 @@
 // The inspector of a daemon: who gets in, and what operators may do that viewers may not.
 import { request } from 'node:http'
-import { check, given, launch, must, quiet, step, watched, where } from './lib.mjs'
+import { check, given, launch, must, patience, quiet, step, watched, where } from './lib.mjs'
 
 const here = new URL(given.url)
 
@@ -87,6 +87,12 @@ await step("a viewer's controls are disabled, and say why", async () => {
   for (let i = 0; i < n; i++) must(await buttons.nth(i).isDisabled(), `${await buttons.nth(i).textContent()} is enabled`)
   must(/read/i.test(await viewer.page.textContent('main')), 'no reason')
 })
+await step("a viewer decides nothing, and is told why", async () => {
+  await viewer.page.goto(new URL('/approvals', given.url).href)
+  await viewer.page.getByText('"staging"').waitFor()
+  must((await viewer.page.locator('main form[method=post]').count()) === 0, 'there is a form')
+  must(/operator's key/.test(await viewer.page.textContent('main')), 'no reason')
+})
 await step("a viewer's change is refused", async () => {
   must(given.changes.length >= 5, 'which changes?')
   const seen = (await viewer.context.cookies()).map((c) => `${c.name}=${c.value}`).join('; ')
@@ -98,6 +104,15 @@ await step("a viewer's change is refused", async () => {
 
 // An operator, who came by the link.
 const page = operator.page
+
+/** Waits until a turn is in a state, and returns it. */
+async function becomes(turn, state) {
+  for (const began = Date.now(); ; await page.waitForTimeout(100)) {
+    const now = await (await operator.context.request.get(new URL(`/turns/${turn}.json`, given.url).href)).json()
+    if (now.state === state) return now
+    must(Date.now() - began < patience, `turn ${turn} is ${now.state}, not ${state}`)
+  }
+}
 await step('an operator discards a parked turn', async () => {
   await page.goto(new URL('/parked', given.url).href)
   const turn = page.locator('article').filter({ hasText: given.question })
@@ -115,7 +130,26 @@ await step('an operator opens a parked turn again, and the bot answers', async (
   await turn.getByRole('button', { name: /again$/ }).click()
   await turn.waitFor({ state: 'detached' })
   await page.goto(new URL(`/turns/${given.retry}`, given.url).href)
-  await page.waitForFunction(async (path) => (await (await fetch(path)).json()).state === 'done', `/turns/${given.retry}.json`)
+  await becomes(given.retry, 'done')
+})
+await step('an operator agrees to a call, and refuses another', async () => {
+  for (const [tool, opens, button, says] of [['deploy', 'Agree …', 'Call it', /An operator agreed/], ['drop', 'Refuse …', 'Refuse', /An operator said no/]]) {
+    await page.goto(new URL('/approvals', given.url).href)
+    const asked = page.locator('article').filter({ has: page.getByRole('heading', { name: tool, exact: true }) })
+    await asked.getByText(opens).click()
+    await asked.locator('details[open]').getByRole('button', { name: button, exact: true }).click()
+    await page.getByRole('status').filter({ hasText: says }).waitFor()
+  }
+  const { approvals } = await (await operator.context.request.get(new URL('/approvals.json?state=all', given.url).href)).json()
+  const states = Object.fromEntries(approvals.map((a) => [a.tool, [a.state, a.operator ?? false].join()]))
+  must(states.deploy === 'agreed,true' && states.drop === 'refused,true', JSON.stringify(states))
+})
+await step('an operator stops an answer', async () => {
+  await page.goto(new URL(`/turns/${given.endless}`, given.url).href)
+  await page.getByText('Stop …').click()
+  await page.getByRole('button', { name: `Stop turn ${given.endless}` }).click()
+  const now = await becomes(given.endless, 'dropped')
+  must(/stopped/.test(now.why), now.why)
 })
 await step('who leaves is out', async () => {
   await page.getByRole('button', { name: 'Leave' }).click()

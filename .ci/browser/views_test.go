@@ -51,14 +51,18 @@ func TestOnlyOperatorsChangeSomething(t *testing.T) {
 	ana := earshot.Author{ID: "ana", Name: "Ana", Kind: earshot.Human}
 	discard := park(t, db, "general", earshot.Message{ID: "q1", Author: ana, Text: "@earshot is this to be discarded?"}, "nobody knows whether the answer arrived")
 	again := park(t, db, "general", earshot.Message{ID: "q2", Author: ana, Text: "@earshot is this to be asked again?"}, "nobody knows whether the answer arrived")
+	deploy := wait(t, db, "general", earshot.Message{ID: "q3", Author: ana, Text: "@earshot deploy it"}, "deploy", `{"to":"staging"}`)
+	drop := wait(t, db, "general", earshot.Message{ID: "q4", Author: ana, Text: "@earshot drop it"}, "drop", `{"table":"all"}`)
+	endless := wait(t, db, "general", earshot.Message{ID: "q5", Author: ana, Text: "@earshot count to a million"}, "count", `{"to":1000000}`)
 	viewer := command(t, "key", "create", "--db", db, "--name", "viewer", "--read-only")
 	r := serve(t, db)
 	play(t, "operator.mjs", map[string]any{
 		"url": origin(t, r.Page), "link": r.Page, "viewer": viewer, "discard": discard, "retry": again,
+		"deploy": deploy, "drop": drop, "endless": endless,
 		"question": "is this to be discarded?", "again": "is this to be asked again?",
 		"changes": []string{
 			fmt.Sprintf("/turns/%d/retry", again), fmt.Sprintf("/turns/%d/discard", again),
-			"/chat/say", "/chat/edit", "/chat/delete", "/chat/choose",
+			fmt.Sprintf("/turns/%d/stop", endless), "/approvals/ask-q3", "/chat/say", "/chat/edit", "/chat/delete", "/chat/choose",
 		},
 	})
 	if strings.Contains(r.Logged(), "discarded?") {
