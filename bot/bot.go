@@ -48,6 +48,9 @@ func New(o Options) *Bot {
 		panic("bot.New: required options are missing: " + strings.Join(missing, ", "))
 	}
 	o = o.withDefaults()
+	if _, able := o.Platform.(FileSender); !able && (o.SendFile.All || len(o.SendFile.Channels) > 0) {
+		o.Log.Warn("the platform cannot send files: the model does not get the tool", "tool", SendFileTool)
+	}
 	return &Bot{
 		store: o.Store, model: o.Model, platform: o.Platform, identity: o.Identity, agent: earshot.AgentID(o.Identity.ID),
 		limits: o.Limits, now: o.Now, log: o.Log, fault: o.Fault, opts: o,
@@ -78,6 +81,7 @@ func (o Options) withDefaults() Options {
 	o.Identity.Aliases, o.Links = slices.Clone(o.Identity.Aliases), slices.Clone(o.Links)
 	o.Tools, o.ToolTokens = slices.Clone(o.Tools), defaulted(o.ToolTokens, DefaultToolTokens)
 	o.Approve = o.Approve.withDefaults()
+	o.Ask.Channels, o.SendFile.Channels = slices.Clone(o.Ask.Channels), slices.Clone(o.SendFile.Channels)
 	o.Channels, o.MayMention = maps.Clone(o.Channels), cmp.Or(o.MayMention, MentionAsker)
 	o.Policy.First, o.Policy.Later = slices.Clone(o.Policy.First), slices.Clone(o.Policy.Later)
 	if o.Policy.Name == "" && o.Policy.First == nil {

@@ -28,7 +28,7 @@ func (x *modelExchange) askApprovals(ctx, hard context.Context, calls []llm.Call
 		if !ok || !t.Approve || i >= maxCalls || x.hasResult(c) || x.opts.DryRun || x.ambient {
 			continue
 		}
-		if what, _ := wrongArgs(args); what != "" {
+		if what, _ := wrongArgs(t.Name, args); what != "" {
 			continue // it will not run
 		}
 		if c.Name == AskTool {

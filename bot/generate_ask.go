@@ -72,10 +72,13 @@ func askTool() llm.Tool {
 }
 
 // callOf returns the tool of one's own that a call is of, with its arguments: ask counts as
-// one that a person has to agree to.
+// one that a person has to agree to, and send_file as one that writes.
 func (x *modelExchange) callOf(c llm.Call) (t toolbox.Tool, args string, ok bool) {
 	if c.Name == AskTool && x.mayAsk() {
 		return toolbox.Tool{Tool: askTool(), Effect: toolbox.Reads, Idempotent: true, Approve: true}, c.Args, true
+	}
+	if c.Name == SendFileTool && x.tools != nil && x.maySendFile() {
+		return toolbox.Tool{Tool: sendFileTool(), Effect: toolbox.Writes}, c.Args, true
 	}
 	return x.prompt.offer.ownTool(c)
 }

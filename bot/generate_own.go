@@ -120,7 +120,10 @@ func (c *ownCall) begin(ctx context.Context) error {
 		c.id = c.x.begun[i].ID
 		return nil
 	}
-	what, remedy := wrongArgs(c.args)
+	what, remedy := wrongArgs(c.tool.Name, c.args)
+	if what == "" && c.tool.Name == SendFileTool {
+		what, remedy = c.x.whyNotSend(c.of)
+	}
 	switch {
 	case what != "":
 		c.fail(what, remedy)
@@ -134,6 +137,11 @@ func (c *ownCall) begin(ctx context.Context) error {
 	case !c.mayRun():
 		return nil
 	}
+	if c.tool.Name == SendFileTool {
+		if err := c.x.outbox.mayShow(ctx, true); err != nil {
+			return err
+		}
+	}
 	c.id = c.newID()
 	b := step.Begun{Call: c.of.ID, Name: c.tool.Name, ID: c.id, Effect: c.tool.Effect, Repeat: c.tool.MayRepeat()}
 	if err := c.x.journal.addJSON(ctx, stepCall, b); err != nil {
@@ -146,10 +154,14 @@ func (c *ownCall) begin(ctx context.Context) error {
 
 // wrongArgs says what is wrong with the arguments of a call, and what to do about it; ""
 // where nothing is.
-func wrongArgs(args string) (what, remedy string) {
+func wrongArgs(tool, args string) (what, remedy string) {
+	most := maxOwnArgs
+	if tool == SendFileTool {
+		most = maxFileArgs
+	}
 	switch {
-	case len(args) > maxOwnArgs:
-		return "the arguments are too long", fmt.Sprintf("use at most %d bytes", maxOwnArgs)
+	case len(args) > most:
+		return "the arguments are too long", fmt.Sprintf("use at most %d bytes", most)
 	case !json.Valid([]byte(args)) || args[0] != '{':
 		return "the arguments are no JSON object", "write them as the tool's schema says"
 	}
@@ -221,6 +233,9 @@ func (c *ownCall) call(ctx context.Context, asker *toolAsker) (toolbox.Result, e
 	}
 	done := make(chan outcome, 1)
 	box, place := c.x.prompt.offer.boxes[c.tool.Name], c.x.toolPlace()
+	if to, able := c.x.platform.(FileSender); able && c.tool.Name == SendFileTool {
+		box = fileBox{to, c.x.place}
+	}
 	if box == nil {
 		return toolbox.Result{}, fmt.Errorf("%w: it is not there any more", toolbox.ErrNotRun)
 	}

@@ -29,7 +29,7 @@ const (
 
 // offeredTools returns the tools of the turn.
 func (x *modelExchange) offeredTools() []llm.Tool {
-	return toolsFor(x.readsAlong(), x.offersReact(), x.mayStop(), x.mayAsk())
+	return toolsFor(x.readsAlong(), x.offersReact(), x.mayStop(), x.mayAsk(), x.maySendFile())
 }
 
 // readsAlong reports whether the agent is asked in the channel about messages that do
@@ -39,7 +39,7 @@ func (c *claimedTurn) readsAlong() bool {
 }
 
 // toolsFor returns the tools of the channel, then those of the bot's own that may be used.
-func toolsFor(maySilence, mayReact, mayStop, mayAsk bool) []llm.Tool {
+func toolsFor(maySilence, mayReact, mayStop, mayAsk, maySendFile bool) []llm.Tool {
 	list := tools.Tools()
 	if maySilence {
 		list = append(list, silentTool())
@@ -53,6 +53,9 @@ func toolsFor(maySilence, mayReact, mayStop, mayAsk bool) []llm.Tool {
 	if mayAsk {
 		list = append(list, askTool())
 	}
+	if maySendFile {
+		list = append(list, sendFileTool())
+	}
 	return list
 }
 
@@ -62,8 +65,8 @@ func toolLists(n int) (lists [][]llm.Tool) {
 	if n == 0 {
 		return [][]llm.Tool{nil}
 	}
-	for which := range 1 << 4 {
-		if list := toolsFor(which&1 != 0, which&2 != 0, which&4 != 0, which&8 != 0); len(list) == n {
+	for which := range 1 << 5 {
+		if list := toolsFor(which&1 != 0, which&2 != 0, which&4 != 0, which&8 != 0, which&16 != 0); len(list) == n {
 			lists = append(lists, list)
 		}
 	}

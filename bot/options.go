@@ -38,8 +38,9 @@ type Options struct {
 	// ToolTokens is how many tokens the descriptions of Tools may have; above that the
 	// model searches them. Default: [DefaultToolTokens].
 	ToolTokens int
-	Approve    Approve // who agrees to calls of Tools that need a person's yes
-	Ask        Ask     // where the model may ask who asked it
+	Approve    Approve  // who agrees to calls of Tools that need a person's yes
+	Ask        Ask      // where the model may ask who asked it
+	SendFile   SendFile // where the model may send files
 	Answer     Answer
 	Limits     Limits
 	Files      Files // loads what people share; nil: nothing is attached

@@ -10,7 +10,7 @@ import (
 
 // A Platform posts messages. It is safe for concurrent use. A platform that can do
 // more implements further interfaces: [Finder], [Sizer], [Writer], [Updater],
-// [Limiter], [Remover], [Apologizer], [Reactor], [Linker], [Chooser], [Historian].
+// [Limiter], [Remover], [Apologizer], [Reactor], [FileSender], [Linker], [Chooser], [Historian].
 type Platform interface {
 	// Post posts one message and returns it as the platform shows it: ID, Time,
 	// and Thread or ReplyTo; the bot fills in what else is empty. It posts at most
@@ -204,6 +204,22 @@ type Reactor interface {
 	// there already is no error. A [*PostError] says that it was certainly not put
 	// there, and after how long it may be.
 	React(ctx context.Context, p Place, emoji string) error
+}
+
+// A FileSender can post a file. With it the model may have the tool send_file ([SendFile]).
+type FileSender interface {
+	// SendFile posts a file where an answer goes, as a message of its own without a text. It
+	// posts at most once. The error is a [*PostError] where certainly nothing was posted; after
+	// every other error the file may have arrived. The message that it became is brought by an
+	// event, as what others say.
+	SendFile(ctx context.Context, p Place, f TextFile) error
+}
+
+// A TextFile is a file to post.
+type TextFile struct {
+	Name string // letters, digits, spaces and ._-() of any language, with an extension
+	Text string
+	Key  string // opaque, of this file alone: at most 64 letters and digits
 }
 
 // A Writer shows that an answer is being written. Nothing depends on it: it must not

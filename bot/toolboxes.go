@@ -131,7 +131,7 @@ func (o offer) whyNot(t toolbox.Tool) string {
 
 // reservedTools are the names of the channel's tools and of the bot's own.
 func reservedTools() []string {
-	names := []string{staySilent, react, stopListening, AskTool, findTools, useTool}
+	names := []string{staySilent, react, stopListening, AskTool, SendFileTool, findTools, useTool}
 	for _, t := range tools.Tools() {
 		names = append(names, t.Name)
 	}
