@@ -82,6 +82,8 @@ var methods = map[string]method{
 	"assistant.threads.setTitle":            {tier: 3, scope: "chat:write", json: true, run: (*Slack).threadNote},
 	"views.open":                            {tier: 4, json: true, run: (*Slack).viewsOpen},
 	"files.info":                            {tier: 4, scope: "files:read", run: (*Slack).filesInfo},
+	"files.getUploadURLExternal":            {tier: 4, scope: "files:write", json: true, run: (*Slack).uploadURL},
+	"files.completeUploadExternal":          {tier: 4, scope: "files:write", json: true, run: (*Slack).completeUpload},
 	"reactions.get":                         {tier: 3, scope: "reactions:read", run: onMessage((*Slack).item, (*Slack).reactionsGet)},
 	"reactions.add":                         {tier: 3, scope: "reactions:write", json: true, run: onMessage((*Slack).item, (*Slack).reactionsAdd)},
 	"reactions.remove":                      {tier: 2, scope: "reactions:write", json: true, run: onMessage((*Slack).item, (*Slack).reactionsRemove)},

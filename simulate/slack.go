@@ -103,7 +103,7 @@ type App struct {
 func AllScopes() []string {
 	return []string{
 		"app_mentions:read", "assistant:write", "channels:history", "channels:join", "channels:read", "chat:write",
-		"files:read", "groups:history", "groups:read", "im:history", "im:read", "im:write", "mpim:history", "mpim:read",
+		"files:read", "files:write", "groups:history", "groups:read", "im:history", "im:read", "im:write", "mpim:history", "mpim:read",
 		"mpim:write", "reactions:read", "reactions:write", "team:read", "usergroups:read", "users:read",
 	}
 }
@@ -123,6 +123,7 @@ type Slack struct {
 	groups      []*UserGroup
 	channels    []*channel
 	files       []*File
+	uploads     map[string]*upload // by id
 	ephemerals  []Ephemeral
 	statuses    map[place]status
 	removed     bool              // the app was uninstalled
@@ -152,7 +153,7 @@ type Slack struct {
 // NewSlack starts a fake Slack; nil means the default options. The caller must call
 // [Slack.Close]. The error is of an option, or of listening.
 func NewSlack(o *SlackOptions) (*Slack, error) {
-	s := &Slack{spent: map[string][]time.Time{}, statuses: map[place]status{}, endedTokens: map[string]string{}, olderTokens: map[string]bool{}, tickets: map[string]bool{}, triggers: map[string]*trigger{}, queued: make(chan struct{}, 1)}
+	s := &Slack{spent: map[string][]time.Time{}, statuses: map[place]status{}, endedTokens: map[string]string{}, olderTokens: map[string]bool{}, tickets: map[string]bool{}, triggers: map[string]*trigger{}, uploads: map[string]*upload{}, queued: make(chan struct{}, 1)}
 	if o != nil {
 		s.o = *o
 	}
@@ -255,6 +256,7 @@ func (s *Slack) mux() http.Handler {
 	m.HandleFunc("/api/{method}", s.serveMethod)
 	m.HandleFunc("GET /link/", s.serveSocket)
 	m.HandleFunc("GET /files-pri/{id}/{name...}", s.serveFile)
+	m.HandleFunc("POST /upload/v1/{id}", s.serveUpload)
 	m.HandleFunc("POST /simulate/{act}", s.serveAct)
 	m.HandleFunc("GET /simulate/{what}", s.serveState)
 	m.HandleFunc("GET /elsewhere/{id}", s.serveElsewhere)

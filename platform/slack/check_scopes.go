@@ -22,6 +22,7 @@ func ScopeNeeds() []ScopeNeed {
 		{"groups:read", false, "private channels have ids in place of names, and no topic"},
 		{"users:read", false, "people have ids in place of names"},
 		{"files:read", false, "files are listed by name and never read"},
+		{"files:write", false, "with `answer.send_file` no file can be sent"},
 		{"reactions:read", false, "reactions that are added later are not seen"},
 		{"reactions:write", false, "the bot cannot give an emoji in place of words"},
 		{"team:read", false, "people of other organisations are marked as external, without the organisation's name"},

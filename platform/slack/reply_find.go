@@ -60,8 +60,8 @@ func (p *Platform) look(ctx context.Context, method string, args url.Values, d b
 			case m.ID == "":
 			case key == d.Key:
 				return m, nil
-			case key == "" && d.Growing && p.o.Reply == ReplyStream:
-				begun = m // a stream has no key before its end
+			case key == "" && d.Growing && p.o.Reply == ReplyStream && len(m.Files) == 0:
+				begun = m // a stream has no key before its end, and neither has a file that we sent
 			}
 		}
 		if page.Next.Cursor == "" {
@@ -82,5 +82,6 @@ func (p *Platform) answerTo(raw json.RawMessage, d bot.Draft) (m earshot.Message
 	if err != nil || decoded.Message.Deleted || decoded.Message.Time <= d.Anchor.Time || !p.identity.Is(decoded.Message.Author.ID) {
 		return earshot.Message{}, ""
 	}
-	return earshot.Message{ID: decoded.Message.ID, Time: decoded.Message.Time, Thread: decoded.Message.Thread}, slackmsg.Key(raw)
+	m = earshot.Message{ID: decoded.Message.ID, Time: decoded.Message.Time, Thread: decoded.Message.Thread, Files: decoded.Message.Files}
+	return m, slackmsg.Key(raw)
 }

@@ -26,6 +26,7 @@ var _ interface {
 	bot.Apologizer
 	bot.Limiter
 	bot.Chooser
+	bot.FileSender
 } = (*Platform)(nil)
 
 // MaxText implements [bot.Sizer].

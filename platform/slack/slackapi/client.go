@@ -72,9 +72,9 @@ type Options struct {
 // safe for concurrent use.
 //
 // A call waits for its limit as long as ctx allows. Calls that read are tried up
-// to three times, after a time-out, a 5xx or a 429. Calls that write (chat.*) are
-// sent at most once: Slack documents no idempotency key for them, so whether to
-// send one again is the caller's decision.
+// to three times, after a time-out, a 5xx or a 429. Calls that write (chat.* and
+// [EndUpload]) are sent at most once: Slack documents no idempotency key for them, so
+// whether to send one again is the caller's decision.
 type Client struct {
 	o     Options
 	http  *http.Client
@@ -128,8 +128,9 @@ func (c *Client) Try(ctx context.Context, method string, args url.Values) (json.
 
 // CallAs is [Client.Call] with another token, such as the app-level one.
 func (c *Client) CallAs(ctx context.Context, token secret.Secret, method string, args url.Values) (json.RawMessage, error) {
-	writes, ticket := strings.HasPrefix(method, "chat."), ""
-	if writes {
+	posts, ticket := strings.HasPrefix(method, "chat."), ""
+	writes := posts || method == EndUpload
+	if posts {
 		ticket = method + " " + args.Get("channel") + " " + args.Get("ts") + " " + args.Get("metadata")
 	}
 	for try := 1; ; try++ {

@@ -13,6 +13,8 @@ const (
 	AppendStream   = "chat.appendStream"
 	StopStream     = "chat.stopStream"
 	OpenView       = "views.open"
+	BeginUpload    = "files.getUploadURLExternal"
+	EndUpload      = "files.completeUploadExternal"
 )
 
 // A rateTier is how often a method is called. Slack's own limits (docs.slack.dev, Rate
@@ -60,6 +62,8 @@ var tiers = map[string]rateTier{
 	"chat.postEphemeral": tier4,
 	AppendStream:         tier4,
 	OpenView:             tier4,
+	BeginUpload:          tier4,
+	EndUpload:            tier4,
 	"auth.test":          tier4,
 
 	"assistant.threads.setStatus": tier4,
