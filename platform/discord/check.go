@@ -19,7 +19,7 @@ import (
 
 // permissions are what the bot needs, as an invite link asks for them.
 const permissions = discord.PermissionViewChannel | discord.PermissionSendMessages | discord.PermissionSendMessagesInThreads |
-	discord.PermissionCreatePublicThreads | discord.PermissionReadMessageHistory | discord.PermissionAddReactions
+	discord.PermissionCreatePublicThreads | discord.PermissionReadMessageHistory | discord.PermissionAddReactions | discord.PermissionAttachFiles
 
 // InviteURL returns the link by which somebody with Manage Server adds an
 // application's bot to a server, with the permissions that it needs.

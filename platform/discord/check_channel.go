@@ -93,6 +93,7 @@ func (c *checking) needs(x checkedChannel) []permissionNeed {
 	}
 	list = append(list, permissionNeed{discord.PermissionSendMessagesInThreads, "Send Messages in Threads", check.Poor, "nothing can be answered in threads"})
 	list = append(list, permissionNeed{discord.PermissionAddReactions, "Add Reactions", check.Poor, "who asked while the bot was away does not learn it"})
+	list = append(list, permissionNeed{discord.PermissionAttachFiles, "Attach Files", check.Poor, "with answer.send_file no file can be sent"})
 	if c.o.Thread == ThreadOnMention && !x.isThread() {
 		list = append(list, permissionNeed{discord.PermissionCreatePublicThreads, "Create Public Threads", check.Poor, "with discord.thread: on_mention answers stay in the channel"})
 	}

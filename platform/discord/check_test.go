@@ -53,7 +53,7 @@ good removing in #general
 	if n := len(x.fake.Messages(x.general)); n != 0 {
 		t.Errorf("%d messages are left", n)
 	}
-	if got, want := list[3].Found, "https://discord.com/oauth2/authorize?client_id="+x.fake.App().ID+"&permissions=309237713984&scope=bot"; got != want {
+	if got, want := list[3].Found, "https://discord.com/oauth2/authorize?client_id="+x.fake.App().ID+"&permissions=309237746752&scope=bot"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -27,6 +27,7 @@ type newMessage struct {
 	Mentions     allowedMentions `json:"allowed_mentions"`
 	Components   []actionRow     `json:"components,omitempty"`
 	Reference    *replyTarget    `json:"message_reference,omitempty"`
+	Attachments  []sentFile      `json:"attachments,omitempty"`
 }
 
 // A changedMessage is the body of an update.

@@ -25,6 +25,7 @@ var _ interface {
 	bot.Writer
 	bot.Limiter
 	bot.Chooser
+	bot.FileSender
 } = (*Platform)(nil)
 
 // MaxText implements [bot.Sizer].

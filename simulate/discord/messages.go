@@ -41,7 +41,7 @@ func (s *Discord) createMessage(r *request, c *channel) (int, any, error) {
 		return 0, nil, errWrongType
 	case c.Type == DM && slices.ContainsFunc(c.people, func(id string) bool { u := s.user(id); return u != nil && u.NoDMs }):
 		return 0, nil, errNoDMs
-	case !s.maySend(c):
+	case !s.maySend(c), len(r.files) > 0 && s.permissions(c, s.o.App.UserID)&attachFiles == 0:
 		return 0, nil, errPermissions
 	case c.thread != nil && c.thread.locked:
 		return 0, nil, errArchived

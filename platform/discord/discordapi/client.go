@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"mime/multipart"
 	"net/http"
 	"net/url"
 	"strings"
@@ -72,7 +73,7 @@ func New(o Options) *Client {
 
 // Call makes one call and returns the answer's JSON, nil for an answer without one.
 // params fill the route's parameters, in its order. body is encoded as JSON, unless
-// it is nil.
+// it is nil or an [Upload].
 //
 // Call waits for the limits as long as ctx allows. Only a call that Discord refused
 // because of a limit is made again, because Discord did nothing then: whether
@@ -96,11 +97,10 @@ func (c *Client) call(ctx context.Context, e *rest.Endpoint, params []any, query
 	if err != nil {
 		return nil, err
 	}
-	var content []byte
-	if body != nil {
-		if content, err = json.Marshal(body); err != nil {
-			return nil, fmt.Errorf("%s: %w", to.call, err)
-		}
+	_, to.upload = body.(Upload)
+	content, err := contentOf(body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", to.call, err)
 	}
 	for try := 1; ; try++ {
 		if err := c.stops.check(to); err != nil {
@@ -114,6 +114,43 @@ func (c *Client) call(ctx context.Context, e *rest.Endpoint, params []any, query
 	}
 }
 
+// An Upload is a body with a file (Discord's Reference, Uploading Files).
+type Upload struct {
+	Body any // what goes beside it, encoded as JSON
+	Name string
+	Data string
+}
+
+// A content is what a request has.
+type content struct {
+	kind string // "" for none
+	data []byte
+}
+
+// contentOf encodes the body of a call.
+func contentOf(body any) (content, error) {
+	u, isUpload := body.(Upload)
+	switch {
+	case body == nil:
+		return content{}, nil
+	case !isUpload:
+		data, err := json.Marshal(body)
+		return content{"application/json", data}, err
+	}
+	about, err := json.Marshal(u.Body)
+	if err != nil {
+		return content{}, err
+	}
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
+	file, err := form.CreateFormFile("files[0]", u.Name)
+	if err == nil {
+		_, err = io.WriteString(file, u.Data)
+	}
+	err = errors.Join(err, form.WriteField("payload_json", string(about)), form.Close())
+	return content{form.FormDataContentType(), b.Bytes()}, err
+}
+
 // A target is an endpoint with its parameters.
 type target struct {
 	endpoint *rest.Endpoint
@@ -121,6 +158,7 @@ type target struct {
 	path     string
 	major    string   // the parameters that Discord counts apart
 	params   []string // all
+	upload   bool     // the call has a file
 }
 
 // compileRoute fills an endpoint's route. Values are escaped, which disgo leaves to the
@@ -145,13 +183,13 @@ func compileRoute(e *rest.Endpoint, params []any) (target, error) {
 }
 
 // once waits for the limits, if it may, and sends one request.
-func (c *Client) once(ctx context.Context, to target, query url.Values, content []byte, waits bool) (json.RawMessage, error) {
+func (c *Client) once(ctx context.Context, to target, query url.Values, body content, waits bool) (json.RawMessage, error) {
 	b, err := c.wait(ctx, to, waits)
 	if err != nil {
 		return nil, err
 	}
 	c.calls.Sent(to.call)
-	raw, header, err := c.send(ctx, to, query, content)
+	raw, header, err := c.send(ctx, to, query, body)
 	c.learn(to, b, header, err)
 	c.note(to.call, err)
 	if to.endpoint.BotAuth {
@@ -258,21 +296,17 @@ func (c *Client) learn(to target, b *bucket, h http.Header, err error) {
 
 // send sends one request and reads the answer. The header is nil where there was
 // none.
-func (c *Client) send(ctx context.Context, to target, query url.Values, content []byte) (json.RawMessage, http.Header, error) {
+func (c *Client) send(ctx context.Context, to target, query url.Values, body content) (json.RawMessage, http.Header, error) {
 	at := c.o.URL + to.path
 	if len(query) > 0 {
 		at += "?" + query.Encode()
 	}
-	var body io.Reader
-	if content != nil {
-		body = bytes.NewReader(content)
-	}
-	r, err := http.NewRequestWithContext(ctx, to.endpoint.Method, at, body)
+	r, err := http.NewRequestWithContext(ctx, to.endpoint.Method, at, bytes.NewReader(body.data))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: the API's URL is not valid", to.call)
 	}
-	if content != nil {
-		r.Header.Set("Content-Type", "application/json")
+	if body.kind != "" {
+		r.Header.Set("Content-Type", body.kind)
 	}
 	if to.endpoint.BotAuth {
 		r.Header.Set("Authorization", "Bot "+c.o.Token.Reveal())

@@ -52,7 +52,7 @@ func (s *callStops) check(to target) error {
 	if wait := s.pause(now); wait > 0 {
 		return &LimitedError{Call: to.call, Wait: wait, Global: true}
 	}
-	if r := s.refused[rateKey(to)]; r != nil && now.Before(r.until) {
+	if r := s.refused[refusalKey(to)]; r != nil && now.Before(r.until) {
 		e := r.last
 		e.Again = r.until
 		return &e
@@ -117,17 +117,17 @@ func (s *callStops) note(to target, e *Error) (stopped bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e.Status != http.StatusForbidden {
-		delete(s.refused, rateKey(to))
+		delete(s.refused, refusalKey(to))
 		return false
 	}
 	s.fault()
-	r := s.refused[rateKey(to)]
+	r := s.refused[refusalKey(to)]
 	if r == nil {
 		if len(s.refused) > maxRefused {
 			clear(s.refused) // what is still refused is found again, at three calls each
 		}
 		r = &refusals{params: to.params}
-		s.refused[rateKey(to)] = r
+		s.refused[refusalKey(to)] = r
 	}
 	r.count++
 	r.last = *e
@@ -142,10 +142,19 @@ func (s *callStops) note(to target, e *Error) (stopped bool) {
 func (s *callStops) allowed(to target) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.refused, rateKey(to))
+	delete(s.refused, refusalKey(to))
 }
 
 func rateKey(to target) string { return to.call + " " + to.major }
+
+// refusalKey names the calls that are refused alike. A post with a file may need a permission
+// that other posts do not.
+func refusalKey(to target) string {
+	if to.upload {
+		return rateKey(to) + " with a file"
+	}
+	return rateKey(to)
+}
 
 // Again lets calls be made again although Discord has refused the like several times:
 // those about a channel, a guild or what else of calls their first parameter says. It
