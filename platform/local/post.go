@@ -19,6 +19,7 @@ var _ interface {
 	bot.Remover
 	bot.Writer
 	bot.Chooser
+	bot.FileSender
 } = (*Platform)(nil)
 
 // MaxText implements [bot.Sizer].
@@ -51,6 +52,30 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 		p.tell(Update{Channel: d.Channel, Change: earshot.New, Message: m})
 	}
 	return m, nil
+}
+
+// SendFile implements [bot.FileSender]. Sent again under its key a file is the existing one.
+func (p *Platform) SendFile(ctx context.Context, at bot.Place, f bot.TextFile) error {
+	m := earshot.Message{ID: idOfPost(f.Key), Author: p.agent()}
+	_, err := p.store.Message(ctx, at.Channel.Scope(), m.ID)
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, earshot.ErrNotFound) {
+		m.Files, err = p.share(at.Channel.Scope(), m.ID, []Upload{{Name: f.Name, Data: []byte(f.Text)}})
+	}
+	if err == nil {
+		m.Time, err = p.now(ctx, at.Channel.Scope())
+	}
+	if err != nil {
+		return &bot.PostError{Err: err}
+	}
+	m.Thread, m.ReplyTo = answerThread(at)
+	if _, err := p.store.Record(ctx, at.Channel.Scope(), m); err != nil {
+		return fmt.Errorf("send a file in %s: %w", at.Channel.ID, err)
+	}
+	p.tell(Update{Channel: at.Channel, Change: earshot.New, Message: m, Content: f.Text})
+	return nil
 }
 
 // Update implements [bot.Updater]. A draft that still grows is shown by Writing and

@@ -179,6 +179,9 @@ func (t *console) show(u Update) {
 	}
 	for _, f := range m.Files {
 		text += "\n📎 " + plain.Line(f.Name, 60)
+		if u.Content != "" {
+			text += fmt.Sprintf(", %s bytes\n%s", plain.Number(int(f.Size)), firstLines(u.Content))
+		}
 	}
 	for _, r := range m.Reactions {
 		text += fmt.Sprintf("\n:%s: %d", plain.Line(r.Name, 40), r.Count)
@@ -186,6 +189,18 @@ func (t *console) show(u Update) {
 	body := terminal.Paragraph(text, max(20, t.screen.Width-len(head)), strings.Repeat(" ", len(head)))
 	body = strings.ReplaceAll(body, strings.Repeat(" ", len(head))+"\n", "\n") // empty lines
 	_, _ = io.WriteString(t.out, terminal.Faint(head)+terminal.Strong(label)+": "+strings.TrimLeft(body, " ")+offers)
+}
+
+// maxFileLines is how much of a file of the bot's is shown.
+const maxFileLines = 200
+
+// firstLines returns the beginning of a file, and how much follows.
+func firstLines(text string) string {
+	lines := strings.Split(strings.TrimRight(plain.Clean(text), "\n"), "\n")
+	if n := len(lines) - maxFileLines; n > 0 {
+		lines = append(lines[:maxFileLines], fmt.Sprintf("… and %s", plain.Count(n, "more line")))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // showDraft prints what was added to an unfinished answer.

@@ -14,6 +14,7 @@ type Update struct {
 	Change  earshot.Change // of Message
 	Message earshot.Message
 	Choices []bot.Choice // what can be chosen at Message, as far as this process knows
+	Content string       // of the file that Message is, where the bot has sent one
 	Draft   *Draft
 }
 
