@@ -83,7 +83,7 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each, PreviewWait: previewWait(c), Cite: c.Answer.Cite, Feedback: c.Answer.Feedback == config.FeedbackButtons,
 			BotTurns: c.Answer.BotTurns, BotWindow: time.Duration(c.Answer.BotMinutes) * time.Minute,
 			NoForms: !c.Answer.Forms, FormTurns: c.Answer.FormTurns, EditWindow: editWindow(c.Answer.EditMinutes)},
-		Ambient: s.ambient(c), Ask: mayAsk(c),
+		Ambient: s.ambient(c), Ask: placesIn(c.Answer.Ask), SendFile: bot.SendFile(placesIn(c.Answer.SendFile)),
 		Approve: bot.Approve{By: c.Approve.By, Expire: time.Duration(c.Approve.ExpireMinutes) * time.Minute, Hold: c.Answer.WhileWaiting == config.WaitingHold},
 		Limits: bot.Limits{
 			Fresh:    time.Duration(c.Answer.FreshMinutes) * time.Minute,
@@ -110,10 +110,10 @@ func (s sharedParts) heard(choose func(context.Context, bot.Chosen) (string, err
 	return bot.HearReactions(s.store, bot.Reactions{Feedback: s.options.Config.Answer.Feedback != config.FeedbackOff, Choose: choose})
 }
 
-// mayAsk returns where the model may ask people.
-func mayAsk(c config.Config) bot.Ask {
-	a := bot.Ask{All: slices.Contains(c.Answer.Ask, "*")}
-	for _, id := range c.Answer.Ask {
+// placesIn returns the channels that a setting names; "*" is all.
+func placesIn(list []string) bot.Ask {
+	a := bot.Ask{All: slices.Contains(list, "*")}
+	for _, id := range list {
 		a.Channels = append(a.Channels, earshot.ChannelID(id))
 	}
 	return a

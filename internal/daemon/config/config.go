@@ -136,6 +136,7 @@ type Answer struct {
 	WhileWaiting    string   `yaml:"while_waiting" env:"EARSHOT_WHILE_WAITING" doc:"what becomes of later questions of a conversation while a person is asked whether a tool may act: answer them, or hold them until that is decided, where approve.expire_minutes is at most 120."`
 	Feedback        string   `yaml:"feedback" env:"EARSHOT_FEEDBACK" doc:"how people say what they think of an answer, which earshot feedback lists: reactions (a thumb up or down that they give it), buttons (below each answer, and a field for words; reactions count too) or off."`
 	Ask             []string `yaml:"ask" env:"EARSHOT_ANSWER_ASK" doc:"the ids of the channels where the model may ask who asked it, and wait for the answer as long as approve.expire_minutes says, twice for a question at most; \"*\" is everywhere."`
+	SendFile        []string `yaml:"send_file" env:"EARSHOT_ANSWER_SEND_FILE" doc:"the ids of the channels where the model may send files of text beside its answer, two for a question at most; \"*\" is everywhere. Slack needs the scope files:write for it, Discord the permission Attach Files."`
 	Parallel        int      `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at the same time. Those that wait for the platform are not counted; there may be three times as many of them."`
 }
 
