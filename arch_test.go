@@ -109,7 +109,7 @@ var layout = architecture{
 		{3, "search", "the indexes of a store's channels"},
 		{3, "llm/llmtest", "a scripted model"},
 		{3, "model", "a model that can be relied on, and what every adapter is made from"},
-		{3, "model/internal/sse", "server-sent events, read"},
+		{3, "internal/sse", "server-sent events, read"},
 		{3, "model/internal/rawjson", "JSON in which parts stand as they came"},
 		{4, "model/internal/adapter", "what the adapters share"},
 		{2, "platform/*/*api", "calls of a platform's API, within its rate limits"},

@@ -66,7 +66,7 @@ func (o Options) missingOptions() []string {
 		name string
 		set  bool
 	}{
-		{"Store", o.Store != nil}, {"Model", o.Model != nil}, {"Platform", o.Platform != nil},
+		{"Store", o.Store != nil}, {"Model or Agent", o.Model != nil || o.Agent != nil}, {"Platform", o.Platform != nil},
 		{"Identity.ID", o.Identity.ID != ""}, {"Counter or Count", o.Counter != nil || o.Count != nil},
 	} {
 		if !required.set {
@@ -100,6 +100,9 @@ func (o Options) withDefaults() Options {
 	o.Ambient.Channels, o.Ambient.Hourly = slices.Clone(o.Ambient.Channels), defaulted(o.Ambient.Hourly, 3)
 	if o.Ambient.Model == nil {
 		o.Ambient.Model = o.Model
+	}
+	if o.Agent != nil {
+		o.Model = o.Agent
 	}
 	o.Limits = o.Limits.withDefaults()
 	if o.Search == nil {

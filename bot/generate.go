@@ -56,6 +56,7 @@ func (x *modelExchange) run(ctx, hard context.Context) (answer, error) {
 		if err := x.request.Check(); err != nil {
 			return answer{}, giveUp("the model's answer cannot be sent back: "+err.Error(), sayFailed)
 		}
+		x.nameRequest()
 		response, err := x.ask(ctx)
 		if err != nil {
 			if err := x.removeFiles(ctx, err); err != nil {
@@ -92,6 +93,9 @@ func (x *modelExchange) prepare(ctx context.Context) error {
 		return giveUp("the request cannot be made: "+err.Error(), sayFailed)
 	}
 	x.request = request
+	if err := x.tellTurn(ctx); err != nil {
+		return err
+	}
 	x.report.Usage, x.report.Models, x.report.Text = earshot.Usage{}, nil, ""
 	return x.replay(ctx)
 }
@@ -107,6 +111,10 @@ func (x *modelExchange) ask(ctx context.Context) (llm.Response, error) {
 	text := &x.written
 	text.Reset()
 	return x.model.Generate(ctx, x.request, func(e llm.Event) {
+		if e.Status != "" {
+			x.showStatus(ctx, d, e.Status)
+			return
+		}
 		if e.Again || e.Call != "" {
 			text.Reset()
 		}

@@ -26,8 +26,8 @@ import (
 const AskTool = "ask"
 
 const (
-	// maxAsks is how often a turn may ask.
-	maxAsks = 2
+	// maxAsks is how often a model may ask in a turn, and maxAgentAsks an agent.
+	maxAsks, maxAgentAsks = 2, 8
 	// maxAskText bounds a question, in characters.
 	maxAskText = 1000
 	// maxOptions is how many answers are offered at most: with a free one they fill a row of
@@ -58,7 +58,7 @@ type Ask struct {
 func (a Ask) in(c earshot.ChannelID) bool { return a.All || slices.Contains(a.Channels, c) }
 
 // mayAsk reports whether the model has the tool that asks a person.
-func (c *claimedTurn) mayAsk() bool { return c.opts.Ask.in(c.place.Channel.ID) }
+func (c *claimedTurn) mayAsk() bool { return c.opts.Agent != nil || c.opts.Ask.in(c.place.Channel.ID) }
 
 func askTool() llm.Tool {
 	return llm.Tool{
@@ -123,8 +123,10 @@ func (x *modelExchange) whyNotAsk(c llm.Call) (what, remedy string) {
 		return "nobody has asked you anything here", "answer without a question, or say nothing"
 	case x.opts.DryRun:
 		return "this is a dry run: nobody is asked", goOn
-	case before >= maxAsks:
+	case before >= maxAsks && x.opts.Agent == nil:
 		return "you have asked twice already", goOn
+	case before >= maxAgentAsks:
+		return fmt.Sprintf("you have asked %d times already", maxAgentAsks), goOn
 	}
 	return "", ""
 }
@@ -225,7 +227,7 @@ func answerOf(a earshot.Approval, c Chosen) (answer string, ok bool) {
 func (b *Bot) answerByWord(ctx context.Context, e Event, id earshot.ConversationID) (taken bool, err error) {
 	m := e.Message
 	text := strings.TrimSpace(b.identity.WithoutMentions(m.Text))
-	if e.By.Emoji != "" || m.Deleted || m.Edited != 0 || text == "" || !b.opts.Ask.in(id.Scope.Channel) && len(b.opts.Tools) == 0 {
+	if e.By.Emoji != "" || m.Deleted || m.Edited != 0 || text == "" || !b.opts.Ask.in(id.Scope.Channel) && len(b.opts.Tools) == 0 && b.opts.Agent == nil {
 		return false, nil
 	}
 	asked := earshot.ApprovalQuery{Agent: b.agent, Scope: &id.Scope, Limit: maxApprovals, States: []earshot.ApprovalState{earshot.ApprovalOpen}}

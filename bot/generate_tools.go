@@ -24,7 +24,7 @@ const maxCalls = 16
 // newTools returns the tools of the turn's channel, up to the question; nil when
 // there are none, as for a question that is answered without context.
 func (x *modelExchange) newTools() *tools.Set {
-	if x.opts.NoTools || x.isIsolated() {
+	if x.opts.NoTools || x.opts.Agent != nil || x.isIsolated() {
 		return nil
 	}
 	p := x.prompt

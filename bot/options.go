@@ -16,12 +16,18 @@ import (
 // A Store is where a bot keeps everything.
 type Store = earshot.Store
 
-// Options are what a bot is made of. Store, Model, Platform, Identity.ID and
+// Options are what a bot is made of. Store, Model or Agent, Platform, Identity.ID and
 // Counter, or Count in its place, are required; zero values of the rest mean the
 // defaults.
 type Options struct {
-	Store    Store
-	Model    llm.Model
+	Store Store
+	Model llm.Model
+	// Agent answers in Model's place: it is told whose question it is ([llm.Request].Turn),
+	// gets no tools, and may ask the person who is answered. Package agent has some.
+	Agent llm.Model
+	// Access gives an agent a way to look further in the channel up to a position; nil: it
+	// has none.
+	Access   func(ctx context.Context, of earshot.ConversationID, at earshot.Position) (*llm.Access, error)
 	Platform Platform
 	Identity earshot.Identity
 	Counter  assemble.Counter // of every prompt

@@ -82,7 +82,7 @@ func (c *claimedTurn) toolPlace() toolbox.Place {
 // offer asks the toolboxes what they have for the turn's place.
 func (c *claimedTurn) offer(ctx context.Context) offer {
 	o := offer{boxes: map[string]toolbox.Toolbox{}}
-	if c.opts.NoTools || c.isIsolated() {
+	if c.opts.NoTools || c.opts.Agent != nil || c.isIsolated() {
 		return o
 	}
 	for _, box := range c.opts.Tools {

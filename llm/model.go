@@ -61,6 +61,8 @@ type Request struct {
 	NoCalls bool `json:"no_calls,omitempty"`
 	// Cache marks the end of Tools and System as worth caching.
 	Cache bool `json:"cache,omitempty"`
+	// Turn says whose question it is; nil where an agent is not asked.
+	Turn *Turn `json:"-"`
 }
 
 // MaxBreakpoints is how many marks for caching a request may have, that of the
@@ -92,6 +94,9 @@ type Tool struct {
 type Event struct {
 	Text string // the next piece of the answer's text
 	Call string // the name of a tool whose call begins
+	// Status is what an agent is doing, in a few words, before it writes. It is no part of the
+	// answer.
+	Status string
 	// Again says that the answer broke off and begins anew, perhaps by another
 	// model: all events before are void. Adapters never send it, since they try
 	// once; a wrapper that retries does, if any event came before.

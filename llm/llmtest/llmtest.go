@@ -107,7 +107,7 @@ func (m *Model) take(r llm.Request) (Step, int) {
 	return nil, len(m.requests)
 }
 
-// copyRequest returns a deep copy of r, by way of its JSON, which holds everything.
+// copyRequest returns a deep copy of r, by way of its JSON, which holds everything but Turn.
 func copyRequest(r llm.Request) llm.Request {
 	var c llm.Request
 	raw, err := json.Marshal(r)
@@ -116,6 +116,10 @@ func copyRequest(r llm.Request) llm.Request {
 	}
 	if err != nil {
 		panic(fmt.Sprintf("llmtest: copy a request: %v", err))
+	}
+	if r.Turn != nil {
+		t := *r.Turn
+		c.Turn = &t
 	}
 	return c
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/model"
-	"github.com/earshot-ai/earshot/model/internal/sse"
+	"github.com/earshot-ai/earshot/internal/sse"
 )
 
 // maxSaid bounds what is kept of an answer that is no stream, in bytes.

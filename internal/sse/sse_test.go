@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/earshot-ai/earshot/model/internal/sse"
+	"github.com/earshot-ai/earshot/internal/sse"
 )
 
 // read returns the events of a reader, each as "name|data", and the error that

@@ -1,0 +1,381 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/sse"
+	"github.com/earshot-ai/earshot/llm"
+)
+
+// HTTP is an agent behind the protocol of docs/agent-http.md. It is safe for concurrent use.
+type HTTP struct{ o Options }
+
+// NewHTTP returns the agent at a URL. Nothing is sent.
+func NewHTTP(o Options) (*HTTP, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	return &HTTP{o}, nil
+}
+
+// Bounds of what is read of one answer, in bytes.
+const (
+	maxAnswer = 16 << 20
+	maxFault  = 16 << 10
+)
+
+// Generate implements [llm.Model].
+func (h *HTTP) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
+	if r.Turn == nil {
+		return llm.Response{}, h.fault("it is asked by bots only", false)
+	}
+	body, err := json.Marshal(h.body(r))
+	if err != nil {
+		return llm.Response{}, fmt.Errorf("write a request to the agent: %w", err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.o.URL, bytes.NewReader(body))
+	if err != nil {
+		return llm.Response{}, h.fault("its url cannot be used", false)
+	}
+	request.GetBody = nil // net/http would send it a second time by itself, because of the key
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "text/event-stream, application/json")
+	request.Header.Set("Idempotency-Key", r.Turn.Key)
+	if !h.o.Key.Empty() {
+		request.Header.Set("Authorization", "Bearer "+h.o.Key.Reveal())
+	}
+	client := http.Client{}
+	if h.o.HTTPClient != nil {
+		client = *h.o.HTTPClient
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	response, err := client.Do(request)
+	if err != nil {
+		return llm.Response{}, h.broken(ctx, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return llm.Response{}, h.refused(response)
+	}
+	a := &httpAnswer{stream: stream, turn: r.Turn}
+	if err := a.read(response); err != nil {
+		var e *llm.Error
+		if errors.As(err, &e) && ctx.Err() == nil {
+			return llm.Response{}, err
+		}
+		return llm.Response{}, h.broken(ctx, err)
+	}
+	return a.response()
+}
+
+// fault is an error that says nothing of the URL, which may hold a key.
+func (h *HTTP) fault(message string, retry bool) *llm.Error {
+	return &llm.Error{Provider: provider, Message: message, Retryable: retry}
+}
+
+// broken is the error of a connection or a stream that ended too early.
+func (h *HTTP) broken(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return &llm.Error{Provider: provider, Err: ctx.Err()}
+	}
+	message := "it cannot be reached"
+	switch {
+	case errors.Is(err, errBrokenOff):
+		message = errBrokenOff.Error()
+	case errors.Is(err, errTooLong):
+		return h.fault(errTooLong.Error(), false)
+	}
+	return h.fault(message, true)
+}
+
+// refused is the error of an answer that is none.
+func (h *HTTP) refused(response *http.Response) error {
+	said, _ := io.ReadAll(io.LimitReader(response.Body, maxFault))
+	e := h.fault("", response.StatusCode >= 500 || response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusRequestTimeout || response.StatusCode == http.StatusConflict)
+	e.Status = response.StatusCode
+	e.TooLarge = response.StatusCode == http.StatusRequestEntityTooLarge
+	var f struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(said, &f) == nil {
+		e.Message = oneLine(f.Message)
+	}
+	if n, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && n > 0 && n <= 3600 {
+		e.RetryAfter = time.Duration(n) * time.Second
+	}
+	return e
+}
+
+// oneLine makes a line for the operator of what an agent says, cut.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "�")), " ")
+	const most = 500
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	return s
+}
+
+// What a turn looks like in the protocol. docs/agent-http.md has each field.
+type (
+	turnBody struct {
+		Version      int           `json:"version"`
+		Key          string        `json:"key"`
+		Turn         int64         `json:"turn"`
+		Conversation string        `json:"conversation"`
+		Asker        askerBody     `json:"asker"`
+		Place        placeBody     `json:"place"`
+		Instructions string        `json:"instructions"`
+		Messages     []messageBody `json:"messages"`
+		New          int           `json:"new"`
+		Answer       *answerBody   `json:"answer,omitempty"`
+		MCP          *mcpBody      `json:"mcp,omitempty"`
+	}
+	askerBody struct {
+		ID       string `json:"id"`
+		Name     string `json:"name,omitempty"`
+		Zone     string `json:"zone,omitempty"`
+		Standing string `json:"standing,omitempty"`
+		Kind     string `json:"kind,omitempty"`
+	}
+	placeBody struct {
+		Platform  string `json:"platform"`
+		Workspace string `json:"workspace,omitempty"`
+		Channel   string `json:"channel"`
+		Name      string `json:"name,omitempty"`
+		Kind      string `json:"kind,omitempty"`
+		Thread    string `json:"thread,omitempty"`
+	}
+	messageBody struct {
+		Role  string     `json:"role"`
+		Parts []partBody `json:"parts"`
+	}
+	partBody struct {
+		Type      string `json:"type"` // text, file, question, answer
+		Text      string `json:"text,omitempty"`
+		ID        string `json:"id,omitempty"`
+		Name      string `json:"name,omitempty"`
+		MediaType string `json:"media_type,omitempty"`
+		Data      []byte `json:"data,omitempty"`
+	}
+	answerBody struct {
+		Question string          `json:"question"`
+		Text     string          `json:"text"`
+		Given    bool            `json:"given"`
+		State    json.RawMessage `json:"state,omitempty"`
+	}
+	mcpBody struct {
+		URL     string `json:"url"`
+		Token   string `json:"token"`
+		Expires string `json:"expires"`
+	}
+)
+
+// body writes a request as the protocol has it.
+func (h *HTTP) body(r llm.Request) turnBody {
+	t := r.Turn
+	b := turnBody{
+		Version: 1, Key: t.Key, Turn: int64(t.ID), Conversation: t.Conversation, Instructions: r.System, New: t.New,
+		Asker: askerBody{string(t.Asker.ID), t.Asker.Name, t.Asker.Zone, string(t.Asker.Standing), string(t.Asker.Kind)},
+		Place: placeBody{string(t.Channel.Platform), string(t.Channel.Workspace), string(t.Channel.ID), t.Channel.Name, string(t.Channel.Kind), string(t.Thread)},
+	}
+	list := r.Messages
+	if h.o.Theirs {
+		list, b.New = newMessages(r), 0
+	}
+	for _, m := range list {
+		b.Messages = append(b.Messages, messageBody{string(m.Role), partsOf(m.Parts)})
+	}
+	if a := answered(r); a != nil {
+		b.Answer = &answerBody{Question: a.question, Text: a.text, Given: !a.failed, State: json.RawMessage(a.kept)}
+		if a.failed {
+			b.Answer.Text = ""
+		}
+	}
+	if t.Access != nil {
+		b.MCP = &mcpBody{t.Access.URL, t.Access.Token, t.Access.Expires.String()}
+	}
+	return b
+}
+
+func partsOf(parts []llm.Part) []partBody {
+	out := []partBody{}
+	for _, p := range parts {
+		switch {
+		case p.Kind == llm.KindText:
+			out = append(out, partBody{Type: "text", Text: p.Text})
+		case p.Media != nil:
+			out = append(out, partBody{Type: "file", ID: string(p.Media.ID), Name: p.Media.Name, MediaType: p.Media.Type, Data: p.Media.Data})
+		case p.Call != nil && p.Call.Name == askTool:
+			var q Question
+			_ = json.Unmarshal([]byte(p.Call.Args), &q) // as this program wrote it
+			out = append(out, partBody{Type: "question", ID: p.Call.ID, Text: q.Text})
+		case p.Result != nil:
+			out = append(out, partBody{Type: "answer", ID: p.Result.Call, Text: said(p.Result.Parts)})
+		}
+	}
+	return out
+}
+
+var (
+	errBrokenOff = errors.New("its answer broke off")
+	errTooLong   = fmt.Errorf("its answer is longer than %d MiB", maxAnswer>>20)
+)
+
+// An httpAnswer is an answer as far as it was read.
+type httpAnswer struct {
+	stream func(llm.Event)
+	turn   *llm.Turn
+	text   strings.Builder
+	asks   *questionEvent
+	usage  usageEvent
+	whole  bool
+}
+
+// The data of events. A JSON answer has those of text, question and usage at once.
+type (
+	textEvent struct {
+		Text string `json:"text"`
+	}
+	questionEvent struct {
+		Question
+		State json.RawMessage `json:"state,omitempty"`
+	}
+	usageEvent struct {
+		Model      string `json:"model"`
+		Input      int    `json:"input"`
+		Output     int    `json:"output"`
+		CacheRead  int    `json:"cache_read"`
+		CacheWrite int    `json:"cache_write"`
+	}
+	errorEvent struct {
+		Message    string  `json:"message"`
+		Retry      bool    `json:"retry"`
+		RetryAfter float64 `json:"retry_after"` // seconds
+	}
+	jsonAnswer struct {
+		Text     string         `json:"text"`
+		Question *questionEvent `json:"question"`
+		Usage    usageEvent     `json:"usage"`
+	}
+)
+
+// read reads an answer, as a stream or as JSON.
+func (a *httpAnswer) read(response *http.Response) error {
+	limited := &io.LimitedReader{R: response.Body, N: maxAnswer + 1}
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	var err error
+	switch kind {
+	case "text/event-stream":
+		err = a.readEvents(limited)
+	case "application/json":
+		err = a.readJSON(limited)
+	default:
+		return &llm.Error{Provider: provider, Status: response.StatusCode, Message: "it answered neither with events nor with JSON; see docs/agent-http.md"}
+	}
+	if limited.N <= 0 {
+		return errTooLong
+	}
+	return err
+}
+
+func (a *httpAnswer) readJSON(in io.Reader) error {
+	data, err := io.ReadAll(in)
+	if err != nil {
+		return errBrokenOff
+	}
+	var j jsonAnswer
+	if err := json.Unmarshal(data, &j); err != nil {
+		return &llm.Error{Provider: provider, Message: "its answer is no JSON of the protocol; see docs/agent-http.md"}
+	}
+	a.say(j.Text)
+	a.asks, a.usage, a.whole = j.Question, j.Usage, true
+	return nil
+}
+
+func (a *httpAnswer) readEvents(in io.Reader) error {
+	events := sse.NewReader(in)
+	for {
+		e, err := events.Next()
+		if err != nil {
+			return errBrokenOff
+		}
+		if done, err := a.add(e); err != nil || done {
+			a.whole = err == nil
+			return err
+		}
+	}
+}
+
+// add adds an event. Events that the protocol does not have are passed over.
+func (a *httpAnswer) add(e sse.Event) (done bool, err error) {
+	read := func(v any) {
+		if err == nil && json.Unmarshal(e.Data, v) != nil {
+			err = &llm.Error{Provider: provider, Message: fmt.Sprintf("the data of its event %q is no JSON of the protocol; see docs/agent-http.md", e.Name)}
+		}
+	}
+	switch e.Name {
+	case "text":
+		var t textEvent
+		read(&t)
+		a.say(t.Text)
+	case "status":
+		var t textEvent
+		if read(&t); a.stream != nil && t.Text != "" && a.text.Len() == 0 {
+			a.stream(llm.Event{Status: oneLine(t.Text)})
+		}
+	case "usage":
+		read(&a.usage)
+	case "question":
+		a.asks = &questionEvent{}
+		read(a.asks)
+		return true, err
+	case "error":
+		var f errorEvent
+		if read(&f); err == nil {
+			wait := time.Duration(max(0, min(f.RetryAfter, 3600)) * float64(time.Second))
+			err = &llm.Error{Provider: provider, Message: oneLine(f.Message), Retryable: f.Retry, RetryAfter: wait}
+		}
+	case "done":
+		return true, nil
+	}
+	return false, err
+}
+
+func (a *httpAnswer) say(text string) {
+	text = strings.ToValidUTF8(text, "�")
+	a.text.WriteString(text)
+	if a.stream != nil && text != "" {
+		a.stream(llm.Event{Text: text})
+	}
+}
+
+// response makes a response of what was read.
+func (a *httpAnswer) response() (llm.Response, error) {
+	u := a.usage
+	r := llm.Response{Stop: llm.StopEnd, Provider: provider, Model: u.Model, Usage: earshot.Usage{
+		Input: max(0, u.Input), Output: max(0, u.Output), CacheRead: max(0, u.CacheRead), CacheWrite: max(0, u.CacheWrite),
+	}}
+	if r.Model == "" {
+		r.Model = provider
+	}
+	if text := a.text.String(); text != "" {
+		r.Parts = append(r.Parts, llm.Text(text))
+	}
+	if a.asks != nil && strings.TrimSpace(a.asks.Text) != "" {
+		r.Stop = llm.StopCalls
+		r.Parts = append(r.Parts, asks("q_"+a.turn.Key, a.asks.Question, llm.JSON(a.asks.State)))
+	}
+	return r, nil
+}
