@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -698,6 +699,56 @@ func TestAnEmojiAtTheQuestionIsAnAnswer(t *testing.T) {
 					t.Errorf("%+v, %v; done %q", list, err, b.done())
 				}
 			}, llmtest.Call("create_issue", `{"text":"staging"}`), llmtest.Say("So it is."))
+		})
+	}
+}
+
+// A hasty store has what is asked decided before anybody could post it, and the process does not
+// hear that it was stored.
+type hasty struct {
+	bot.Store
+	state earshot.ApprovalState
+	done  bool
+}
+
+func (h *hasty) AskApproval(ctx context.Context, l earshot.Lease, a earshot.Approval) (earshot.Approval, error) {
+	a, err := h.Store.AskApproval(ctx, l, a)
+	if h.done || err != nil {
+		return a, err
+	}
+	h.done = true
+	_, err = h.Store.DecideApproval(ctx, a.ID, earshot.Decision{State: h.state, SHA256: a.SHA256, Operator: true, Why: "go on", Time: earshot.TimeOf(time.Now())})
+	return earshot.Approval{}, errors.Join(err, errDead)
+}
+
+// What an operator decides before the question could be posted is told in the thread.
+func TestADecisionBeforeTheQuestionIsTold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		call, args string
+		state      earshot.ApprovalState
+		did        int
+		shown      string
+	}{
+		{"create_issue", `{"text":"staging"}`, earshot.ApprovalAgreed, 1, "Somebody who runs me agreed; it was done."},
+		{"create_issue", `{"text":"staging"}`, earshot.ApprovalRefused, 0, "Somebody who runs me said no: `go on`."},
+		{"ask", `{"question":"Which one?"}`, earshot.ApprovalAgreed, 0, "\nSomebody who runs me answered."},
+	} {
+		t.Run(c.call+" "+string(c.state), func(t *testing.T) {
+			t.Parallel()
+			withApprovals(t, func(o *bot.Options, _ *tracker) {
+				o.Store, o.Ask = &hasty{Store: o.Store, state: c.state}, bot.Ask{All: true}
+			}, func(w *world, b *tracker, _ *llmtest.Model) {
+				w.say(general, alice, "m1", "<@U0BOT> open one")
+				w.rest(time.Minute)
+				same(t, "turns", w.turns(), []string{"m1 done"})
+				same(t, "done", len(b.done()), c.did)
+				all := w.board.all()
+				if len(all) != 2 || !strings.HasSuffix(all[0], c.shown) || all[1] != "So it is." {
+					t.Errorf("posts %q", all)
+				}
+				same(t, "buttons", len(w.board.asks()), 0)
+			}, llmtest.Call(c.call, c.args), llmtest.Say("So it is."))
 		})
 	}
 }

@@ -76,15 +76,29 @@ func (x *modelExchange) askApproval(ctx, hard context.Context, c llm.Call, t too
 		x.approvals = map[string]earshot.Approval{}
 	}
 	x.approvals[c.ID], x.hasAsked = a, true
-	if a.State != earshot.ApprovalOpen {
+	switch a.State {
+	case earshot.ApprovalOpen:
+		x.outbox.startWaiting(a.Asked)
+	case earshot.ApprovalAgreed, earshot.ApprovalRefused:
+		// A process that ended before it asked in the thread, and somebody has decided it elsewhere
+		// meanwhile: the thread is told all the same.
+		if asked, err := x.outbox.hasPost(hard, string(a.ID)); err != nil || asked {
+			return a, err
+		}
+		x.outbox.startWaiting(x.now())
+	default:
 		return a, nil
 	}
-	x.outbox.startWaiting(a.Asked)
 	_, able := x.platform.(Chooser)
 	text, choices := x.askText(a, able), approvalChoices()
 	if a.Tool == AskTool {
 		if text, choices, err = x.askQuestion(ctx, a, able); err != nil {
 			return a, err
+		}
+	}
+	if a.State != earshot.ApprovalOpen {
+		if choices, text = nil, answeredText(a, text); a.Tool != AskTool {
+			text = x.decidedText(a)
 		}
 	}
 	return a, x.outbox.ask(hard, a, text, choices)

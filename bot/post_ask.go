@@ -30,6 +30,12 @@ func (o *outbox) ask(ctx context.Context, a earshot.Approval, text string, choic
 	return err
 }
 
+// hasPost reports whether the turn has a post with a key, arrived or not.
+func (o *outbox) hasPost(ctx context.Context, key string) (bool, error) {
+	posts, err := o.store.Posts(ctx, o.queued.ID)
+	return slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Key == key }), err
+}
+
 // showDecided notes what came of calls that were agreed to, and shows in the messages that
 // asked people something how that was decided. A message that takes no text is left as it is:
 // a choice at it is refused.
