@@ -128,6 +128,7 @@ var layout = architecture{
 		{5, "store/internal/*", "the engines"},
 		{4, "gather", "an input from any store"},
 		{5, "model/*", "providers to llm"},
+		{5, "agent", "agents of one's own, in a model's place"},
 		{4, "platform/backfill", "history, from whoever has it"},
 		{4, "archive", "exports in and out"},
 		{4, "erasure", "erasures carried through"},

@@ -16,7 +16,7 @@ func TestNewNamesEveryMissingOptionInOrder(t *testing.T) {
 		options bot.Options
 		want    string
 	}{
-		{"all", bot.Options{}, "Store, Model, Platform, Identity.ID, Counter or Count"},
+		{"all", bot.Options{}, "Store, Model or Agent, Platform, Identity.ID, Counter or Count"},
 		{"some", bot.Options{Model: &echo{}, Platform: &board{}, Identity: earshot.Identity{Name: "earshot"}}, "Store, Identity.ID, Counter or Count"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

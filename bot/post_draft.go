@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -29,6 +30,12 @@ type draftWriter struct {
 	post      *earshot.Post   // the placeholder; nil: there is none
 	lastWrite earshot.Time    // the writer's last call
 	state     chan draftState // holds its value while no update is under way
+
+	mu      sync.Mutex // guards what follows
+	waiting string     // what came too early, and is shown later where nothing comes after it
+	later   *time.Timer
+	armed   bool // later runs
+	over    bool
 }
 
 // A draftState is how the updates of a placeholder have gone.
@@ -73,16 +80,25 @@ func (d *draftWriter) show(ctx context.Context, text string, restarted bool) {
 	d.showPost(ctx, now, text)
 }
 
-// showPost shows a text in the placeholder, where there is one and it may be updated.
+// showPost shows a text in the placeholder, where there is one and it may be updated: now, or
+// once it may be, unless another comes before.
 func (d *draftWriter) showPost(ctx context.Context, now earshot.Time, text string) {
-	if d.post == nil {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.post == nil || d.over {
 		return
 	}
+	d.waiting = ""
 	select {
 	case s := <-d.state:
 		// An answer comes in hundreds of parts, so the text is made only for one that is shown.
-		if s.lost || s.over || now < s.next {
+		if s.lost || s.over {
 			d.state <- s
+			return
+		}
+		if now < s.next {
+			d.state <- s
+			d.showLater(ctx, s.next-now, text)
 			return
 		}
 		if text = d.growing(text); text == "" {
@@ -94,6 +110,32 @@ func (d *draftWriter) showPost(ctx context.Context, now earshot.Time, text strin
 		// and late.
 		go d.update(context.WithoutCancel(ctx), s, text)
 	default: // an update is under way
+		d.showLater(ctx, draftEvery, text)
+	}
+}
+
+// showLater shows a text after a while; d.mu is held.
+func (d *draftWriter) showLater(ctx context.Context, after earshot.Time, text string) {
+	d.waiting = text
+	switch in := time.Duration(after) * time.Microsecond; {
+	case d.armed:
+		return
+	case d.later == nil:
+		d.later = time.AfterFunc(in, func() { d.showWaiting(ctx) })
+	default:
+		d.later.Reset(in)
+	}
+	d.armed = true
+}
+
+// showWaiting shows what came too early.
+func (d *draftWriter) showWaiting(ctx context.Context) {
+	d.mu.Lock()
+	text := d.waiting
+	d.armed = false
+	d.mu.Unlock()
+	if text != "" {
+		d.showPost(ctx, d.now(), text)
 	}
 }
 
@@ -151,5 +193,11 @@ func (d *draftWriter) mayUpdate(ctx context.Context) bool {
 
 // stop waits until no update is under way. Nothing may be shown afterwards.
 func (d *draftWriter) stop() {
+	d.mu.Lock()
+	d.over = true
+	if d.later != nil {
+		d.later.Stop()
+	}
+	d.mu.Unlock()
 	d.drafts = <-d.state
 }

@@ -38,6 +38,7 @@ func TestWhatLeavesTheMachineIsListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
+		"agent",                   // the operator's own agent
 		"cmd/earshot",             // the demo's own page, to copy it
 		"internal/daemon",         // the bot's own probe, and the clients that check gives to others
 		"internal/daemon/otlp",    // a collector of OpenTelemetry

@@ -37,6 +37,8 @@ func (a ModelAsked) Remedy() string {
 		return "compare the model's name and the base URL with the provider's page; earshot models says which are set"
 	case e.Status == http.StatusTooManyRequests || e.Status == http.StatusPaymentRequired:
 		return "look at the quota and the credit of the key on the provider's page"
+	case a.Provider == agentProvider:
+		return "start the agent, and compare agent.url with where it listens"
 	case e.Status == 0:
 		return "see whether this machine reaches the provider, and whether the base URL is right"
 	}
@@ -52,12 +54,15 @@ func askModels(ctx context.Context, c config.Config, client *http.Client, tell f
 	list, urls := modelsAndURLs(c)
 	for i, info := range list {
 		asked := ModelAsked{ModelInfo: info}
-		m, err := newProviderModel(c.Keys, info, urls[i], client)
-		if asked.Err = err; err == nil {
-			began := time.Now()
+		began := time.Now()
+		if info.Provider == agentProvider {
+			asked.Err = reachAgent(ctx, c)
+		} else if m, err := newProviderModel(c.Keys, info, urls[i], client); err != nil {
+			asked.Err = err
+		} else {
 			asked.Err = askModel(ctx, m)
-			asked.Took = time.Since(began)
 		}
+		asked.Took = time.Since(began)
 		if ctx.Err() != nil {
 			return
 		}
@@ -125,7 +130,7 @@ func CheckStart(c config.Config) []error {
 	}
 	list, urls := modelsAndURLs(c)
 	for i, info := range list {
-		if _, err := newProviderModel(c.Keys, info, urls[i], nil); err != nil {
+		if _, err := newConfigured(c, info, urls[i], nil); err != nil {
 			problems = append(problems, fmt.Errorf("model %s of %s: %w", info.Name, info.Provider, err))
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -98,7 +99,8 @@ type sharedParts struct {
 	ended     *broadcast // of turns
 	caches    *caches
 	lists     *allowList
-	tools     *mcpclient.Client // nil: no servers are configured
+	tools     *mcpclient.Client       // nil: no servers are configured
+	apiAt     *atomic.Pointer[string] // where the API listens, once it does
 	services
 }
 
@@ -190,7 +192,7 @@ func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch
 	}
 	s := sharedParts{
 		traces: newTracer(o, collector), collector: collector, options: o, store: st, disk: watch, search: found, owner: me.Owner, began: o.Outside.clock(), meters: meters,
-		responder: answers, ended: newBroadcast(), caches: &caches{}, lists: &allowList{},
+		responder: answers, ended: newBroadcast(), caches: &caches{}, lists: &allowList{}, apiAt: &atomic.Pointer[string]{},
 	}
 	if s.services, err = s.openServices(); err != nil {
 		return nil, err
@@ -231,7 +233,9 @@ func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch
 			return nil, err
 		}
 	}
-	me.API, me.Inspect = fronts[1].Address(), inspectURL(o.Config.Inspect, fronts[3].Address())
+	at := fronts[1].Address()
+	s.apiAt.Store(&at)
+	me.API, me.Inspect = at, inspectURL(o.Config.Inspect, fronts[3].Address())
 	run := append(p.run, fronts.Run, watch.Run, s.askAtStart,
 		heartbeat{store: st, log: o.Log, presence: me, now: o.Outside.clock}.Run,
 		pruner{store: st, log: o.Log, now: o.Outside.clock}.Run, keeper.Run,

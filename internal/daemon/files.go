@@ -30,6 +30,9 @@ func newFiles(c config.Config, p bot.Platform) bot.Files {
 // fileTokens returns the provider's formula for the tokens that a model charges
 // for a file; nil for the offline model, which sees no files.
 func fileTokens(info ModelInfo) func(llm.Media) int {
+	if info.Provider == agentProvider {
+		return func(llm.Media) int { return 0 } // nobody knows
+	}
 	p, ok := providers.Of(info.Provider)
 	if !ok {
 		return nil

@@ -27,7 +27,7 @@ func (m measuredModel) Generate(ctx context.Context, r llm.Request, stream func(
 	if err != nil {
 		return a, err
 	}
-	if n, ok := countTokens(r); ok {
+	if n, ok := countTokens(r); ok && r.Turn == nil { // an agent's own calls tell nothing of our count
 		a.Counted = &llm.CountedRequest{Model: m.name, Tokens: n}
 		m.learn(a)
 	}

@@ -30,6 +30,9 @@ type ModelInfo struct {
 // answers.
 func Models(c config.Config) []ModelInfo {
 	first := ModelInfo{Provider: c.Model.Provider, Name: c.Model.Name, Why: "model.provider"}
+	if hasAgent(c) {
+		first = ModelInfo{Provider: agentProvider, Name: c.Agent.Kind, Why: "agent.kind"}
+	}
 	if first.Provider == "" {
 		first.Provider, first.Why = providers.Offline, "no key and no base URL is set"
 		for _, p := range providers.All {
@@ -74,7 +77,7 @@ func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), calls
 		if i > 0 {
 			url = c.Model.Fallback.BaseURL
 		}
-		m, err := newProviderModel(c.Keys, info, url, nil)
+		m, err := newConfigured(c, info, url, nil)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("model %s of %s: %w", info.Name, info.Provider, err))
 			continue
@@ -89,6 +92,14 @@ func newModel(c config.Config, list []ModelInfo, learn func(llm.Response), calls
 		return nil, errors.Join(problems...)
 	}
 	return model.Fallback(log, models...), nil
+}
+
+// newConfigured makes the agent, or the adapter of one model.
+func newConfigured(c config.Config, info ModelInfo, url string, client *http.Client) (llm.Model, error) {
+	if info.Provider == agentProvider {
+		return newAgent(c, client)
+	}
+	return newProviderModel(c.Keys, info, url, client)
 }
 
 // newProviderModel makes the adapter of one model. url is the API's base URL; "" means

@@ -60,6 +60,14 @@ func newResponder(ctx context.Context, o Options, st earshot.Store, models []Mod
 	return r, nil
 }
 
+// agent returns what answers where that is an agent of one's own; nil for a model.
+func (r responder) agent(c config.Config) llm.Model {
+	if !hasAgent(c) {
+		return nil
+	}
+	return r.model
+}
+
 // faultAt returns what kills the process at a point, nil for no point.
 func faultAt(point string) (func(string), error) {
 	if point == "" {
@@ -78,7 +86,7 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 	o, c := s.options, s.options.Config
 	b := bot.New(bot.Options{
 		Store: s.store, Platform: p, Identity: who,
-		Model: s.responder.model, Count: s.responder.counter, FileTokens: s.responder.fileTokens, Fault: s.responder.fault,
+		Model: s.responder.model, Agent: s.responder.agent(c), Access: s.agentAccess(), Count: s.responder.counter, FileTokens: s.responder.fileTokens, Fault: s.responder.fault,
 		Policy: limitForSlack(c, o.Policy), Budget: c.Budget.Assemble(), Instructions: c.Agent.Instructions, MaxTokens: c.Limits.MaxTokens,
 		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each, PreviewWait: previewWait(c), Cite: c.Answer.Cite, Feedback: c.Answer.Feedback == config.FeedbackButtons,
 			BotTurns: c.Answer.BotTurns, BotWindow: time.Duration(c.Answer.BotMinutes) * time.Minute,

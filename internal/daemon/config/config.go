@@ -71,7 +71,18 @@ type Agent struct {
 	Name         string   `yaml:"name" env:"EARSHOT_AGENT_NAME" doc:"what people call it; a mention is @ and this name."`
 	Aliases      []string `yaml:"aliases" env:"EARSHOT_AGENT_ALIASES" doc:"further ids that are the bot's own."`
 	Instructions string   `yaml:"instructions" env:"EARSHOT_INSTRUCTIONS" doc:"your own system text. No text from chat is ever put into it."`
+	Kind         string   `yaml:"kind" env:"EARSHOT_AGENT_KIND" doc:"what answers: model, or http, an agent of your own at agent.url; see agents.md."`
+	URL          string   `yaml:"url" env:"EARSHOT_AGENT_URL" doc:"where an agent of your own is asked."`
+	History      string   `yaml:"history" env:"EARSHOT_AGENT_HISTORY" doc:"ours: an agent of your own is sent each conversation as far as it goes, as a model is. theirs: it keeps its own history, and is sent what is new."`
 }
+
+// What answers, and who keeps a conversation's history for an agent.
+const (
+	AgentModel    = "model"
+	AgentHTTP     = "http"
+	HistoryOurs   = "ours"
+	HistoryTheirs = "theirs"
+)
 
 // A Budget bounds a prompt, in tokens.
 type Budget struct {
@@ -249,6 +260,8 @@ type Log struct {
 type Keys struct {
 	Providers map[string]ProviderKey // by the provider's name; those of which a variable is set
 
+	AgentKey secret.Secret `env:"EARSHOT_AGENT_KEY" doc:"what is sent to the agent at agent.url as a bearer token, where it needs one."`
+
 	LocalToken secret.Secret `env:"EARSHOT_LOCAL_TOKEN" doc:"the token that callers of the local HTTP front must send. Empty: one is generated and printed at each start."`
 
 	InspectToken secret.Secret `env:"EARSHOT_INSPECT_TOKEN" doc:"the token that opens the inspector as an operator who sees everything, at least 16 characters. Empty: one is generated and printed at each start."`
@@ -278,7 +291,7 @@ type ProviderKey struct {
 func Default() Config {
 	b := assemble.DefaultBudget()
 	return Config{
-		Agent:     Agent{ID: "earshot", Name: "earshot"},
+		Agent:     Agent{ID: "earshot", Name: "earshot", Kind: AgentModel, History: HistoryOurs},
 		Platform:  PlatformLocal,
 		Policy:    assemble.Standard().Name,
 		Counter:   CounterAuto,

@@ -133,7 +133,7 @@ local:
 		t.Fatal("it was accepted")
 	}
 	for _, want := range []string{
-		":2: agent.nam: unknown key; use one of aliases, id, instructions, name",
+		":2: agent.nam: unknown key; use one of aliases, history, id, instructions, kind, name, url",
 		":4: budget.tokens: must be a whole number",
 		":7: colour: unknown key; use one of agent,",
 		":8: answer: must be a block of keys",
