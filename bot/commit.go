@@ -104,7 +104,7 @@ func sessionEntries(p prompt, a answer) []earshot.SessionEntry {
 	if !p.input.Policy.Session {
 		return nil
 	}
-	return append(llm.Record(a.sent), earshot.SessionEntry{Role: earshot.Assistant, Text: a.text})
+	return append(llm.Record(attach.WithoutShown(a.sent)), earshot.SessionEntry{Role: earshot.Assistant, Text: a.text})
 }
 
 // ToolSection is the section of a ledger row whose message the model read in a

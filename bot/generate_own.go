@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot/internal/attach"
 	"github.com/earshot-ai/earshot/bot/internal/toolresult"
 	"github.com/earshot-ai/earshot/internal/pause"
 	"github.com/earshot-ai/earshot/internal/step"
@@ -84,8 +85,11 @@ func (x *modelExchange) runGroup(ctx, hard context.Context, list []ownCall) erro
 		if c.result == nil { // a call that may be repeated, ended by ctx
 			return context.Cause(ctx)
 		}
+		c.showPictures()
+		stored := *c.result
+		stored.Parts = llm.Bare(stored.Parts)
 		// What acted is written down although the bot is to stop.
-		if err := x.journal.addJSON(hard, stepResult, *c.result); err != nil {
+		if err := x.journal.addJSON(hard, stepResult, stored); err != nil {
 			return err
 		}
 		x.addResults([]toolResult{*c.result})
@@ -104,6 +108,8 @@ type ownCall struct {
 	args   string      // of the tool
 	id     string      // [toolbox.Call].ID
 	result *toolResult // nil until it is known
+
+	pictures []attach.Picture // of the result
 
 	progress *progress
 }
@@ -196,6 +202,7 @@ func (c *ownCall) run(ctx, hard context.Context) {
 	case asker.cut:
 		// As below: what it made of no answer counts for nothing.
 	case err == nil:
+		r = c.takePictures(under, r)
 		c.set(toolresult.Of(r, c.x.limits.Result), r.Failed)
 	case errors.Is(err, toolbox.ErrNotRun):
 		c.fail("the tool did not run"+why, "go on without it, or say that it cannot be reached")

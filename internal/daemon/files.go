@@ -12,6 +12,8 @@ import (
 	"github.com/earshot-ai/earshot/platform/media"
 )
 
+var _ bot.FileTaker = (*media.Files)(nil)
+
 // newFiles returns what fetches the files that people share on a platform; nil where the
 // adapter cannot open files. A host that replaces a platform's API may serve the
 // platform's files too.

@@ -259,29 +259,12 @@ func (x *FileSet) tokens(m llm.Media) int {
 // and then the messages are unchanged.
 func (x *FileSet) Remove(messages []llm.Message, known []earshot.Message) ([]llm.Message, []Record) {
 	var removed []Record
-	var strip func(parts []llm.Part) []llm.Part
-	strip = func(parts []llm.Part) []llm.Part {
-		parts = slices.Clone(parts)
-		for i, p := range parts {
-			if p.Result != nil {
-				result := *p.Result
-				result.Parts = strip(result.Parts)
-				parts[i].Result = &result
-			}
-			if p.Media == nil {
-				continue
-			}
-			f := findFile(known, p.Media.ID)
-			f.Name = cmp.Or(f.Name, p.Media.Name)
-			parts[i] = llm.Text(notAttached(f.File, whyDeclined))
-			removed = append(removed, Record{ID: f.ID, Name: assemble.FileName(f.File), Of: cmp.Or(x.of[f.ID], f.Of), Why: whyDeclined})
-		}
-		return parts
-	}
-	out := slices.Clone(messages)
-	for i, m := range out {
-		out[i].Parts = strip(m.Parts)
-	}
+	out := replaceMedia(messages, func(m llm.Media) (llm.Part, bool) {
+		f := findFile(known, m.ID)
+		f.Name = cmp.Or(f.Name, m.Name)
+		removed = append(removed, Record{ID: f.ID, Name: assemble.FileName(f.File), Of: cmp.Or(x.of[f.ID], f.Of), Why: whyDeclined})
+		return llm.Text(notAttached(f.File, whyDeclined)), true
+	})
 	if len(removed) == 0 {
 		return messages, nil
 	}

@@ -108,7 +108,10 @@ func (x *FileSet) kept(ctx context.Context, f File, sum string) fileContent {
 // fetch loads a file from the platform and has the store keep it. Where sum is
 // set, bytes with another hash are not accepted.
 func (x *FileSet) fetch(ctx context.Context, f File, sum string) fileContent {
-	if x.source.Loader == nil {
+	switch {
+	case isShown(f.ID):
+		return fileContent{why: whyNotKept}
+	case x.source.Loader == nil:
 		return fileContent{why: whyUnread}
 	}
 	m, got, err := x.source.Loader.Load(ctx, x.source.Scope, f.Of, f.File, x.source.Most)

@@ -76,9 +76,16 @@ func (x *FileSet) AddOpened(m llm.Media) (llm.Part, *Record) {
 		return llm.Text(notAttached(f.File, whyUnread)), nil
 	}
 	x.media[m.ID], x.sums[m.ID] = m, sum
-	x.byTool = append(x.byTool, m.ID)
+	x.noteTool(m.ID)
 	record := x.Record(f)
 	return llm.Part{Kind: kind, Media: &m}, &record
+}
+
+// noteTool notes a file that a tool added, for the manifest, which has what the session keeps.
+func (x *FileSet) noteTool(id earshot.ArtifactID) {
+	if !isShown(id) {
+		x.byTool = append(x.byTool, id)
+	}
 }
 
 // Lost returns the names of files that could not be loaded with the bytes that they
@@ -110,7 +117,7 @@ func (x *FileSet) ReloadOpened(ctx context.Context, parts []llm.Part, files []Re
 			got.ID, got.Name = r.ID, r.Name
 			parts[at].Media = &got.Media
 			x.media[r.ID], x.sums[r.ID] = got.Media, got.sum
-			x.byTool = append(x.byTool, r.ID)
+			x.noteTool(r.ID)
 		}
 	}
 }
