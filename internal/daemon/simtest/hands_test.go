@@ -17,7 +17,7 @@ import (
 	"github.com/earshot-ai/earshot/tools/toolbox"
 )
 
-// TestSeedsWithTools plays seeds in which the model calls tools that act and asks people, and
+// TestSeedsWithTools plays seeds in which the model calls tools that act, sends files and asks people, and
 // people agree, refuse, answer, stop, click twice, at what is over, and at what is another's,
 // or say nothing until the time is over.
 func TestSeedsWithTools(t *testing.T) {
@@ -25,7 +25,7 @@ func TestSeedsWithTools(t *testing.T) {
 	playSeeds(t, *seeds, func(seed uint64) script {
 		s := newScript(seed)
 		s.tools = true
-		s.environ = append(s.environ, "EARSHOT_ANSWER_ASK=*", "EARSHOT_APPROVE_MINUTES=10", "EARSHOT_FEEDBACK=buttons")
+		s.environ = append(s.environ, "EARSHOT_ANSWER_ASK=*", "EARSHOT_ANSWER_SEND_FILE=*", "EARSHOT_APPROVE_MINUTES=10", "EARSHOT_FEEDBACK=buttons")
 		r := rand.New(rand.NewPCG(seed, 0xac7))
 		if r.IntN(3) == 0 {
 			s.environ = append(s.environ, "EARSHOT_WHILE_WAITING=hold")
@@ -88,8 +88,11 @@ func (w *world) act(r llm.Request, n int) (c llm.Call, ok bool) {
 		return c, false
 	}
 	c.ID, c.Args = fmt.Sprintf("call_%d", n), fmt.Sprintf(`{"key":"k%d"}`, n)
-	c.Name = []string{"deploy", "deploy", "note", bot.AskTool}[hash(w.script.seed, "act", n)%4]
-	if c.Name == bot.AskTool {
+	c.Name = []string{"deploy", "deploy", "note", bot.AskTool, bot.SendFileTool}[hash(w.script.seed, "act", n)%5]
+	switch c.Name {
+	case bot.SendFileTool:
+		c.Args = fmt.Sprintf(`{"name":"k%d.txt","text":"k%d"}`, n, n)
+	case bot.AskTool:
 		c.Args = fmt.Sprintf(`{"question":"Which of them, k%d?","options":["the first","the second"]}`, n)
 	}
 	return c, slices.ContainsFunc(r.Tools, func(t llm.Tool) bool { return t.Name == c.Name })
@@ -143,6 +146,11 @@ func (w *world) checkActs(ctx context.Context) {
 		agreed[callOf(a.Tool, a.SHA256)] = a.State == earshot.ApprovalAgreed
 	}
 	w.mu.Lock()
+	for _, m := range w.slack.Posts() {
+		for _, name := range m.Files {
+			w.done[callOf(bot.SendFileTool, name)]++
+		}
+	}
 	done := maps.Clone(w.done)
 	w.mu.Unlock()
 	for call, n := range done {
