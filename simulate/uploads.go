@@ -25,10 +25,12 @@ type upload struct {
 func (s *Slack) uploadURL(r *request) (object, error) {
 	name := r.args["filename"]
 	length, err := strconv.Atoi(r.args["length"])
-	if name == "" || err != nil || length <= 0 {
+	switch {
+	case err == nil && length == 0:
+		return nil, fail("missing_argument") // Slack's word for it
+	case name == "" || err != nil || length < 0:
 		return nil, fail("invalid_arguments")
-	}
-	if length > maxUpload {
+	case length > maxUpload:
 		return nil, fail("file_upload_size_restricted")
 	}
 	id := s.newID("F")

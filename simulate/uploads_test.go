@@ -75,6 +75,7 @@ func TestUploadsThatAreRefused(t *testing.T) {
 		want         string
 	}{
 		{"no length", "files.getUploadURLExternal", args{"filename": "a.txt"}, "invalid_arguments"},
+		{"empty", "files.getUploadURLExternal", args{"filename": "a.txt", "length": "0"}, "missing_argument"},
 		{"too large", "files.getUploadURLExternal", args{"filename": "a.txt", "length": "2000000000"}, "file_upload_size_restricted"},
 		{"nothing uploaded", "files.completeUploadExternal", share, "file_not_found"},
 		{"no files", "files.completeUploadExternal", args{"channel_id": w.general}, "invalid_arguments"},
