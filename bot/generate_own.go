@@ -240,8 +240,8 @@ func (c *ownCall) call(ctx context.Context, asker *toolAsker) (toolbox.Result, e
 	}
 	done := make(chan outcome, 1)
 	box, place := c.x.prompt.offer.boxes[c.tool.Name], c.x.toolPlace()
-	if to, able := c.x.platform.(FileSender); able && c.tool.Name == SendFileTool {
-		box = fileBox{to, c.x.place}
+	if c.tool.Name == SendFileTool && c.x.maySendFile() {
+		box = fileBox{c.x.platform.(FileSender), c.x.place}
 	}
 	if box == nil {
 		return toolbox.Result{}, fmt.Errorf("%w: it is not there any more", toolbox.ErrNotRun)
