@@ -93,7 +93,7 @@ var otherGroups = []group{
 	{"Quotes", quoteCases},
 	{"Erasures", slices.Concat(erasuresCases, reactErasureCases, metadataErasureCases)},
 	{"Erase", purgeCases},
-	{"MoveChannel", moveCases},
+	{"MoveChannel", slices.Concat(moveCases, joinCases)},
 	{"Locate", locateCases},
 	{"Prune", pruneCases},
 	{"AnyQueue", queueModelCases},

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/store/internal/rule"
@@ -20,7 +19,7 @@ func (s *Store) MoveChannel(ctx context.Context, from earshot.Scope, to earshot.
 		case !s.holds(from) && s.channels[from] == nil:
 			return nil
 		case s.holds(there):
-			return fmt.Errorf("move channel %s to %s, of which something is stored: %w", from.Channel, to, earshot.ErrConflict)
+			return s.join(from, there)
 		}
 		delete(s.channels, there)
 		s.move(from, there)

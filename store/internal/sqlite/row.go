@@ -21,6 +21,9 @@ const placeOf = `(SELECT place FROM channel WHERE platform = ? AND workspace = ?
 // numberedPlace is placeOf in a statement with numbered parameters.
 const numberedPlace = `(SELECT place FROM channel WHERE platform = $1 AND workspace = $2 AND id = $3)`
 
+// otherPlace is that of the channel $4 in the same workspace.
+const otherPlace = `(SELECT place FROM channel WHERE platform = $1 AND workspace = $2 AND id = $4)`
+
 // ofChannel selects a channel's row.
 const ofChannel = ` WHERE platform = ? AND workspace = ? AND id = ?`
 

@@ -131,16 +131,17 @@ func (s *Store) Coverage(ctx context.Context, scope earshot.Scope) ([]earshot.Co
 	at := Args(rule.Scope(scope))
 	err := s.engine.Read(ctx, "list coverage", func(a Asker) {
 		out, floor = nil, 0
-		a.Ask(`SELECT thread, from_time, to_time, state, why FROM coverage`+In+` ORDER BY thread, from_time, to_time`, at,
-			Gather(&out, func(row Row, c *earshot.Coverage) error {
-				return row.Scan(&c.Thread, &c.From, &c.To, &c.State, &c.Why)
-			}))
+		a.Ask(`SELECT thread, from_time, to_time, state, why FROM coverage`+In+` ORDER BY thread, from_time, to_time`, at, Gather(&out, scanCoverage))
 		a.Ask(`SELECT floor FROM barred`+In+` AND author = ''`, at, ScanOne(new(bool), &floor))
 	})
 	if err != nil {
 		return nil, err
 	}
 	return rule.CoverageAbove(out, floor), nil
+}
+
+func scanCoverage(row Row, c *earshot.Coverage) error {
+	return row.Scan(&c.Thread, &c.From, &c.To, &c.State, &c.Why)
 }
 
 // Covered implements [earshot.Messages].

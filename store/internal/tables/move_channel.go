@@ -3,7 +3,6 @@ package tables
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/earshot-ai/earshot"
@@ -55,7 +54,7 @@ func (s *Store) MoveChannel(ctx context.Context, from earshot.Scope, to earshot.
 		case known == 0:
 			return nil
 		case taken != 0:
-			return fmt.Errorf("move channel %s to %s, of which something is stored: %w", from.Channel, to, earshot.ErrConflict)
+			return t.join(ctx, from, there)
 		}
 		t.Lock(`SELECT 1 FROM lease`+In+` ORDER BY agent, conversation`, at...)
 		t.Lock(`SELECT 1 FROM conversation`+In+` ORDER BY agent, name`, at...)
@@ -68,10 +67,15 @@ func (s *Store) MoveChannel(ctx context.Context, from earshot.Scope, to earshot.
 		for _, table := range tables {
 			t.Write(`UPDATE `+table+` SET channel = $4`+In, moved...)
 		}
-		t.Write(`UPDATE erasure SET channel = $4, at_channel = CASE WHEN at_channel = '' THEN '' ELSE $4 END`+In, moved...)
-		// One that walks through the workspace begins its phase again, or it would pass
-		// over the channel.
-		t.Write(`UPDATE erasure SET at_channel = '', at = '' WHERE platform = $1 AND workspace = $2 AND channel = '' AND ended = 0`, at[:2]...)
+		t.moveErasures(from, to)
 		return nil
 	})
+}
+
+// moveErasures gives the erasures of a channel its new id. One that walks through the
+// workspace begins its phase again, or it would pass over the channel.
+func (t *Tx) moveErasures(from earshot.Scope, to earshot.ChannelID) {
+	moved := Args(from, string(to))
+	t.Write(`UPDATE erasure SET channel = $4, at_channel = CASE WHEN at_channel = '' THEN '' ELSE $4 END`+In, moved...)
+	t.Write(`UPDATE erasure SET at_channel = '', at = '' WHERE platform = $1 AND workspace = $2 AND channel = '' AND ended = 0`, moved[:2]...)
 }

@@ -107,6 +107,9 @@ type SQL struct {
 	Channel       string // the columns that name a channel in the tables of messages and events
 	ChannelValues string // their values; $1 to $3
 	MessagesIn    string // bounds a statement to a channel in the tables of messages and events; $1 to $3
+	MessagesIn4   string // MessagesIn of the channel $4 in the workspace of $1 and $2
+	ToChannel     string // in those tables, sets the channel to $4
+	ToSeq         string // sets a message's sequence to what it is and $5; with ToChannel
 	OfChannelC    string // the same to the channel of the row c
 	OtherChannels string // bounds a query of messages to the channels of a workspace but one; $1 to $3
 	BySeq         string // MessagesIn, of messages with a sequence above $4 and up to $5
