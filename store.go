@@ -44,8 +44,11 @@ type Store interface {
 	// says that it has: all that is stored of it, and erasures that have not ended, are
 	// the other id's from then on, at once. Writes of a turn that is running get
 	// ErrFenced, and the turn is claimed again under the new id. Moving a channel that
-	// is not stored is no error, so a move may be repeated; where more than the name
-	// of the other id's channel is stored, the error is ErrConflict and nothing moves.
+	// is not stored is no error, so a move may be repeated. What is stored under the
+	// other id already is joined with it: a message of both as when it is told twice,
+	// sequences anew, those of the channel that moves first. Where that would lose
+	// something, such as one of two sessions of a conversation, the error is
+	// ErrConflict, which says what and what can be done, and nothing moves.
 	MoveChannel(ctx context.Context, from Scope, to ChannelID) error
 	Close() error
 }

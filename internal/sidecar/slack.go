@@ -61,7 +61,7 @@ func (s *Service) move(ctx context.Context, p access.Principal, e Event) (EventR
 	}
 	switch err := s.store.MoveChannel(ctx, e.Channel.Scope(), e.To); {
 	case errors.Is(err, earshot.ErrConflict):
-		return EventResult{Change: Ignored}, nil // something is stored of the new one
+		return EventResult{Change: Ignored}, nil // what is stored of both cannot be joined
 	case err != nil:
 		return EventResult{}, fmt.Errorf("move a channel: %w", err)
 	}

@@ -85,7 +85,7 @@ func (p *Platform) moved(ctx context.Context, x delivery) error {
 	err := p.o.Store.MoveChannel(ctx, p.scope(old), now)
 	switch {
 	case errors.Is(err, earshot.ErrConflict):
-		p.o.Log.Error("a channel has another id, and something is stored under that already: what was said before stays under the old one", "channel", now, "was", old)
+		p.o.Log.Error("a channel has another id, and what is stored under both cannot be joined: what was said before stays under the old one", "channel", now, "was", old, "err", err)
 		return nil
 	case err != nil:
 		return fmt.Errorf("channel %s, which is now %s: %w", old, now, err)
