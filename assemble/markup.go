@@ -48,7 +48,7 @@ func (n *uniqueNames) markup(s string) (text string, length int) {
 		if !isID(id) {
 			return s[:1], 1
 		}
-		if n.byID == nil && !n.self.Is(earshot.AuthorID(id)) {
+		if _, known := n.byID[earshot.AuthorID(id)]; !known && (n.byID == nil || n.keepsIDs && label == "") && !n.self.Is(earshot.AuthorID(id)) {
 			return s[:length], length
 		}
 		return "@" + n.mentionedName(earshot.AuthorID(id), label), length

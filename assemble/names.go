@@ -24,6 +24,8 @@ type uniqueNames struct {
 	inUse    map[earshot.AuthorID]bool   // whose name the session uses
 	renamed  map[earshot.AuthorID]string // of those, who goes by another name now
 
+	keepsIDs bool // a mention of whom nobody knows the name stays as it is stored
+
 	standings map[earshot.AuthorID]knownStanding // of those who are no members
 	lanes     map[earshot.AuthorID]earshot.Lane  // of those who are not in [earshot.LaneFull]
 }

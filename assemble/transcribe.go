@@ -38,13 +38,16 @@ func (w WrittenMessage) Lines() string {
 // stretch of chat and not asked to answer in it, such as a summariser. Messages
 // are in any order and come back in the order of Position; deleted and blank ones
 // are left out, as are those of authors whose words are out, and each has at most limit
-// tokens of text (0: all of it). The agent's own messages have its name. Of in only
+// tokens of text (0: all of it). The agent's own messages have its name. A mention of
+// somebody who has no name among them stays as it is stored, such as <@U9>: what is
+// written is kept, and who shows it knows the name by then. Of in only
 // Messages, Mentioned, Identity, Zone, Counter, Trust, Conversation.Turns and Policy.Bots are used. The error is an [*InputError].
 func Transcribe(in Input, limit int) ([]WrittenMessage, error) {
 	t, err := newReader(in)
 	if err != nil {
 		return nil, err
 	}
+	t.names.keepsIDs = true
 	var out []WrittenMessage
 	for _, m := range t.msgs {
 		if m.Deleted || m.withheld || len(m.Files)+len(m.Shared) == 0 && isBlank(m.Text) {

@@ -15,8 +15,8 @@ const maxMentioned = 500
 // mention is a mention of a person in the stored form; the label may be absent.
 var mention = regexp.MustCompile(`<@!?([A-Za-z0-9_.-]+)(\|[^<>\n]+)?>`)
 
-// Mentioned returns the names that the store has of people whom an input's messages or its
-// channel's topic and purpose mention and who wrote none of the messages. Where a mention
+// Mentioned returns the names that the store has of people whom an input's messages, its
+// summary or its channel's topic and purpose mention and who wrote none of the messages. Where a mention
 // has a name itself, that holds, but with profiles for a name that has an AsOf: see [Named].
 // At most 500 people are looked up, those of the newest messages.
 func Mentioned(ctx context.Context, st AuthorStore, in assemble.Input, profiles bool) ([]assemble.MentionedPerson, error) {
@@ -35,6 +35,9 @@ func Mentioned(ctx context.Context, st AuthorStore, in assemble.Input, profiles 
 	}
 	look(in.Channel.Topic)
 	look(in.Channel.Purpose)
+	if s := in.Conversation.Summary; s != nil {
+		look(s.Text)
+	}
 	for _, m := range slices.Backward(in.Messages) {
 		if m.Deleted {
 			continue
