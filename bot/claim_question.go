@@ -67,6 +67,11 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 		q.alone = begun || q.by() != "" || q.anchor.Isolated() ||
 			b.opts.Trust.Lane(q.anchor.Author) != earshot.LaneFull // only who asks is in no lane
 		why, stale := b.whyDrop(q, begun, posts)
+		if why == "" && !begun {
+			if why, err = b.whyOther(ctx, q, queued[i+1:]); err != nil {
+				return nil, err
+			}
+		}
 		if why == "" {
 			out = append(out, q)
 			continue
@@ -104,6 +109,27 @@ func (b *Bot) whyDrop(q pendingQuestion, begun bool, posts []earshot.Post) (why 
 	}
 	return "", false
 }
+
+// whyOther returns why a question that has another turn of its message is left to that, or
+// "". Such are an ambient turn and one by an emoji: the ambient one ends where somebody asks
+// before it has begun, and the emoji has its answer where the agent has spoken unasked.
+func (b *Bot) whyOther(ctx context.Context, q pendingQuestion, later []earshot.QueuedTurn) (string, error) {
+	if q.ambient && slices.ContainsFunc(later, func(x earshot.QueuedTurn) bool { return x.Anchor == q.Anchor }) {
+		return earshot.WhyAfter(earshot.WhyAmbient, silent+"somebody asks about it"), nil
+	}
+	if q.by() == "" {
+		return "", nil
+	}
+	done, err := b.store.Turns(ctx, q.Conversation, recentTurns)
+	if err == nil && slices.ContainsFunc(done, func(x earshot.Turn) bool { return x.Answer.Anchor == q.Anchor && len(x.Answer.Replies) > 0 }) {
+		return "answered already, unasked", nil
+	}
+	return "", err
+}
+
+// recentTurns is how many of a conversation's turns are looked at for an answer that was
+// given while somebody asked.
+const recentTurns = 20
 
 // pickQuestion returns the question that is answered, and those that its answer
 // serves too: with [Answer.Each] none, else all up to one that stands alone. The

@@ -270,3 +270,59 @@ func TestWhatWasSilentCanBeAskedAbout(t *testing.T) {
 		}
 	}
 }
+
+// Who gives the emoji to a message that the agent reads along, and is not done with, asks
+// too: at once where nothing was decided yet, else after what was decided. What was said
+// of the agent's own accord by then is the answer.
+func TestAnEmojiAsksAboutAMessageThatIsBeingReadAlong(t *testing.T) {
+	t.Parallel()
+	const asked = "m1 done"
+	for name, c := range map[string]struct {
+		after    time.Duration // after the message, which is looked at after five seconds
+		decision llmtest.Step
+		answer   []llmtest.Step
+		turns    []string
+	}{
+		"while it waits for silence": {after: time.Second, answer: []llmtest.Step{llmtest.Say("In the wiki.")},
+			turns: []string{"m1 dropped ambient; silent: somebody asks about it", asked}},
+		"while the model decides, for silence": {after: 10 * time.Second, decision: llmtest.After(10*time.Second, quiet), answer: []llmtest.Step{llmtest.Say("In the wiki.")},
+			turns: []string{"m1 done ambient; silent: they talk", asked}},
+		"while the model decides, for an emoji": {after: 10 * time.Second, decision: llmtest.After(10*time.Second, reactsE), answer: []llmtest.Step{llmtest.Say("In the wiki.")},
+			turns: []string{"m1 done ambient; reacted :eyes:", asked}},
+		"while the model decides, to speak": {after: 10 * time.Second, decision: llmtest.After(10*time.Second, speaks), answer: []llmtest.Step{llmtest.Say("In the wiki.")},
+			turns: []string{"m1 done ambient", "m1 dropped answered already, unasked"}},
+		"while it writes": {after: 10 * time.Second, decision: speaks, answer: []llmtest.Step{llmtest.After(10*time.Second, llmtest.Say("In the wiki."))},
+			turns: []string{"m1 done ambient", "m1 dropped answered already, unasked"}},
+		"while it writes, and then nothing": {after: 10 * time.Second, decision: speaks, answer: []llmtest.Step{llmtest.After(10*time.Second, llmtest.Say("")), llmtest.Say("In the wiki.")},
+			turns: []string{"m1 done ambient; silent: the model said nothing", asked}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			decider := llmtest.New()
+			if c.decision != nil {
+				decider.Then(c.decision)
+			}
+			model := llmtest.New(c.answer...)
+			alongside(t, decider, model, nil, func(w *world, _ *stamped) {
+				w.say(general, alice, "m1", "where do the release notes go?")
+				w.rest(c.after)
+				if got := w.say(general, bob, "m1", "", by(string(bob.ID), "eyes")); !got.Opened || got.Why != "reaction" {
+					t.Errorf("the emoji: %+v", got)
+				}
+				if got := w.say(general, alice, "m1", "", by("U1", "eyes")); got.Opened {
+					t.Errorf("a second one: %+v", got)
+				}
+				w.rest(10 * time.Minute)
+				if got := w.say(general, ci, "m1", "", by("U7", "eyes")); got.Opened {
+					t.Errorf("and later: %+v", got)
+				}
+				w.rest(time.Minute)
+				same(t, "turns", w.turns(), c.turns)
+				same(t, "posts", w.board.all(), []string{"In the wiki."})
+				if n := decider.Left() + model.Left(); n > 0 {
+					t.Errorf("%d answers of the models are left", n)
+				}
+			})
+		})
+	}
+}

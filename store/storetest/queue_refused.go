@@ -185,4 +185,25 @@ var refusedCases = []testCase{
 		second.Client = "c1"
 		s.equal("opened", s.ask(second, "c").Opened, true)
 	}},
+	{"what is read along can be asked about by an emoji before its turn has ended, once", func(s *suite) {
+		first := deliveryOf(1, "question")
+		first.Ambient = true
+		id := s.ask(first, "c").Turn
+		event := func(n int, by earshot.Reactor) earshot.Event {
+			e := deliveryOf(1, "question")
+			e.Delivery, e.Anew, e.By = fmt.Sprint("more", n), true, by
+			if by.Emoji == "" {
+				e.Message.Edited = timeAt(10)
+			}
+			return e
+		}
+		out := s.ask(event(1, earshot.Reactor{}), "c")
+		s.equal("an edit is the same turn's", []any{out.Opened, out.Turn}, []any{false, id})
+		out = s.ask(event(2, earshot.Reactor{Emoji: "eyes", ID: "U9"}), "c")
+		s.equal("an emoji", []bool{out.Opened, out.Turn > id}, []bool{true, true})
+		again := s.ask(event(3, earshot.Reactor{Emoji: "eyes", ID: "U8"}), "c")
+		s.equal("another one", []any{again.Opened, again.Turn}, []any{false, out.Turn})
+		_, turns := s.claim("me", timeAt(20))
+		s.equal("in order", turnIDs(turns), []earshot.TurnID{id, out.Turn})
+	}},
 }

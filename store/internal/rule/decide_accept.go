@@ -38,6 +38,7 @@ type AnchorTurn struct {
 	ID       earshot.TurnID // 0: none, or it was refused
 	Refused  bool           // it was refused
 	Wordless bool           // see [earshot.QueuedTurn.IsWordless]
+	Unasked  bool           // it has not ended, and nobody has called the agent by its message: see [earshot.QueuedTurn.Ambient]
 }
 
 // NewAnchorTurn returns the turn with this id, state and Why as an AnchorTurn.
@@ -45,7 +46,7 @@ func NewAnchorTurn(q earshot.QueuedTurn) AnchorTurn {
 	if q.State == earshot.TurnRefused {
 		return AnchorTurn{Refused: true}
 	}
-	return AnchorTurn{ID: q.ID, Wordless: q.IsWordless()}
+	return AnchorTurn{ID: q.ID, Wordless: q.IsWordless(), Unasked: q.Ambient() && !q.State.Final()}
 }
 
 // An Acceptance is what accepting an event writes besides its message.
@@ -77,7 +78,9 @@ func DecideAccept(h AcceptState) Acceptance {
 	if e.Delivery != "" || len(e.Raw) > 0 {
 		out.Event = &e
 	}
-	again := h.Of.Wordless && e.Anew && e.Refused == "" // whoever asks now calls the agent
+	// Whoever asks now calls the agent. An edit that does so while the turn goes on makes that
+	// turn one that is called.
+	again := (h.Of.Wordless || h.Of.Unasked && e.By.Emoji != "") && e.Anew && e.Refused == ""
 	switch {
 	case !h.Asked || h.Of.ID != 0 && !again || h.Gone || e.Message.Deleted:
 	case e.Refused != "":
