@@ -113,7 +113,7 @@ var impersonal = []string{"versions", "retention", "disk", "daemons", "turns", "
 func bundledFindings(found []daemon.Finding) []daemon.Finding {
 	out := []daemon.Finding{}
 	for _, f := range found {
-		if slices.Contains(impersonal, f.What) {
+		if slices.Contains(impersonal, f.What) || strings.HasPrefix(f.What, "refused messages") {
 			f.Found = scrubbed(f.Found)
 		} else {
 			f.Found = ""

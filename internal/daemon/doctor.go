@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/explain"
 	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/store"
 )
@@ -19,8 +21,9 @@ import (
 const (
 	waitsLong     = 5 * time.Minute // of a turn that has not ended
 	recently      = 24 * time.Hour
-	oftenLimited  = 20 // of 100 calls
-	coverageLooks = 20 // channels, those in which something was said last
+	oftenLimited  = 20   // of 100 calls
+	coverageLooks = 20   // channels, those in which something was said last
+	refusalLooks  = 1000 // messages that were refused, the last ones
 )
 
 // Doctor looks at what [Check] looks at, and at what the store tells of the bot that runs
@@ -59,7 +62,7 @@ func (c *checker) history(ctx context.Context) (running bool) {
 	for _, look := range []struct {
 		what string
 		at   func(context.Context, earshot.Store, time.Time) error
-	}{{"turns", c.turns}, {"calls", c.calls}, {"history", c.gaps}, {"erasures", c.erasures}} {
+	}{{"turns", c.turns}, {"refused messages", c.refusals}, {"calls", c.calls}, {"history", c.gaps}, {"erasures", c.erasures}} {
 		if err := look.at(ctx, st, now); err != nil {
 			c.say(look.what, Bad, err.Error(), "", "")
 		}
@@ -135,6 +138,36 @@ func (c *checker) turns(ctx context.Context, st earshot.Store, now time.Time) er
 	if len(failed) > 0 {
 		c.say("failed turns", Poor, fmt.Sprintf("%s in the last day; the last one: %s", plain.Count(len(failed), "turn"), cmp.Or(failed[0].Why, "no cause is stored")),
 			"people were told that something went wrong", "earshot turns --failed; earshot retry TURN once the cause is mended")
+	}
+	return nil
+}
+
+// refusals says of each reason how many messages got no turn by it, as far as it looks.
+// Most are what the settings say: whether that is wanted cannot be seen from here.
+func (c *checker) refusals(ctx context.Context, st earshot.Store, now time.Time) error {
+	list, err := st.QueuedTurns(ctx, earshot.TurnQuery{States: []earshot.TurnState{earshot.TurnRefused}, Limit: refusalLooks})
+	if err != nil {
+		return err
+	}
+	since, more := "in the last day", ""
+	if len(list) == refusalLooks && now.Sub(list[len(list)-1].Opened.UTC()) <= recently {
+		since, more = "since "+plain.Minute(list[len(list)-1].Opened), ", and more before"
+	}
+	n := map[earshot.Refusal]int{}
+	for _, q := range list {
+		if now.Sub(q.Opened.UTC()) <= recently {
+			n[earshot.Refusal(q.Why)]++
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(n)) {
+		state := Unknown
+		switch why {
+		case earshot.RefusedBots, earshot.RefusedForms, earshot.RefusedGroupUnknown:
+			state = Poor
+		}
+		words := explain.WhyOf(earshot.QueuedTurn{State: earshot.TurnRefused, Why: string(why)})
+		c.say("refused messages ("+string(why)+")", state, fmt.Sprintf("%s %s%s: %s", plain.Count(n[why], "message"), since, more, words), "they named the bot and got no answer",
+			strings.TrimPrefix(explain.RefusalRemedy(why)+"; earshot turns --refused lists them", "; "))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,53 @@ func wantFinding(t *testing.T, found map[string]daemon.Finding, what string, sta
 	if f := found[what]; f.State != state || !strings.Contains(f.Found, text) {
 		t.Errorf("%s: got %+v, want %s with %q", what, f, state, text)
 	}
+}
+
+// Messages that named the bot and got no turn are counted by their reason, as far back as
+// a day and no further than a bounded number of them.
+func TestTheDoctorCountsWhatWasRefused(t *testing.T) {
+	t.Parallel()
+	c := defaults(t)
+	c.Store = "sqlite:" + filepath.Join(t.TempDir(), "earshot.db")
+	st, err := store.Open(t.Context(), c.Store, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	n := 0
+	refuse := func(why earshot.Refusal, ago time.Duration) {
+		t.Helper()
+		n++
+		at := earshot.TimeOf(time.Now().Add(-ago))
+		id := earshot.ConversationID{Agent: "earshot", Scope: earshot.Scope{Platform: "local", Workspace: "local", Channel: "C1"}, Name: "top"}
+		if _, err := st.Accept(t.Context(), id.Scope, earshot.Event{
+			Received: at, Refused: why, Message: earshot.Message{ID: earshot.MessageID(fmt.Sprint(n)), Time: at, Author: earshot.Author{ID: "U1"}, Text: "@earshot?"},
+		}, &id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for what := range examined(t, c) {
+		if strings.HasPrefix(what, "refused") {
+			t.Errorf("of a store without refusals it says %s", what)
+		}
+	}
+	refuse(earshot.RefusedForm, 25*time.Hour)
+	refuse(earshot.RefusedBot, 23*time.Hour)
+	refuse(earshot.RefusedBot, time.Hour)
+	refuse(earshot.RefusedGroupUnknown, time.Hour)
+	found := examined(t, c)
+	wantFinding(t, found, "refused messages (bot)", daemon.Unknown, "2 messages in the last day: another bot mentioned it")
+	wantFinding(t, found, "refused messages (group-unknown)", daemon.Poor, "1 message in the last day: a group was mentioned")
+	if got := found["refused messages (bot)"].Remedy; got != "answer.bots: true answers other bots; earshot turns --refused lists them" {
+		t.Errorf("the remedy is %q", got)
+	}
+	if f, ok := found["refused messages (form)"]; ok {
+		t.Errorf("of the day before it says %+v", f)
+	}
+	for range 1000 {
+		refuse(earshot.RefusedLate, time.Minute)
+	}
+	wantFinding(t, examined(t, c), "refused messages (edited-late)", daemon.Unknown, "1,000 messages since ")
 }
 
 // Each trouble that the store tells of is a finding with a remedy; without any, the same

@@ -27,3 +27,20 @@ func WhyOf(q earshot.QueuedTurn) string {
 	}
 	return cmp.Or(refusalWords[earshot.Refusal(q.Why)], q.Why)
 }
+
+// refusalRemedies say what can be done about the refusals, as docs/operations.md does.
+var refusalRemedies = map[earshot.Refusal]string{
+	earshot.RefusedBot:          "answer.bots: true answers other bots",
+	earshot.RefusedBots:         "look whether two bots talk to each other; if not, raise answer.bot_turns",
+	earshot.RefusedSilence:      "let the bot post its question with the mention",
+	earshot.RefusedForm:         "answer.forms: true answers workflows' forms",
+	earshot.RefusedForms:        "raise answer.form_turns, or wait",
+	earshot.RefusedGroup:        "answer.groups: true answers groups; or mention the bot itself",
+	earshot.RefusedGroupUnknown: "give the app the scope usergroups:read (earshot check says so), or set answer.groups: false",
+	earshot.RefusedAuthor:       "put who may ask on a list: slack.allow.users and slack.allow.groups, or discord.allow.users and discord.allow.roles",
+	earshot.RefusedLate:         "mention it in a new message, or raise answer.edit_minutes",
+}
+
+// RefusalRemedy says what can be done about a refusal; "" of a reason that this program
+// does not know.
+func RefusalRemedy(why earshot.Refusal) string { return refusalRemedies[why] }

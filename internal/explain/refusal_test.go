@@ -20,6 +20,9 @@ func TestEachRefusalIsSaidInPlainWordsAndHasItsRemedyInTheDocs(t *testing.T) {
 		if got := explain.WhyOf(q); got == string(why) || got == "" {
 			t.Errorf("%s has no words", why)
 		}
+		if explain.RefusalRemedy(why) == "" {
+			t.Errorf("%s has no remedy", why)
+		}
 		if !strings.Contains(string(page), "| `"+string(why)+"` |") {
 			t.Errorf("docs/operations.md has no row for %s", why)
 		}
