@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -74,6 +75,9 @@ func (p *Platform) leave(ctx context.Context, s earshot.Scope, purge bool) error
 	return p.o.Left(ctx, s)
 }
 
+// moveTime is how long a channel's move may take.
+const moveTime = 5 * time.Minute
+
 // moved gives what is stored of a channel the id that Slack has given it, as when a
 // private channel is shared with another organisation (docs.slack.dev,
 // channel_id_changed).
@@ -82,7 +86,11 @@ func (p *Platform) moved(ctx context.Context, x delivery) error {
 	if old == "" || now == "" || old == now {
 		return nil
 	}
-	err := p.o.Store.MoveChannel(ctx, p.scope(old), now)
+	// All that is stored of the channel is written again, in one transaction: with much of
+	// it that takes longer than other events, and a delivery that gives up would never end.
+	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveTime)
+	defer cancel()
+	err := p.o.Store.MoveChannel(whole, p.scope(old), now)
 	switch {
 	case errors.Is(err, earshot.ErrConflict):
 		p.o.Log.Error("a channel has another id, and what is stored under both cannot be joined: what was said before stays under the old one", "channel", now, "was", old, "err", err)

@@ -67,6 +67,14 @@ var joinCases = []testCase{
 		}
 		s.equal("blob", to.kept("aa"), []string{"aa"})
 		s.equal("raw", []int{len(to.raws(1)), len(to.raws(70))}, []int{1, 1})
+		asked, thought := to.approvals(earshot.ApprovalQuery{Scope: &to.scope}), to.opinions(earshot.FeedbackQuery{Scope: &to.scope})
+		s.equal("approvals and feedback", []int{len(asked), len(thought)}, []int{len(was.Asked), len(was.Thought)})
+		keyed, err := to.Conversation(s.Context(), to.conversation("keyed"))
+		s.check(err)
+		s.equal("what is said of a conversation", []any{keyed.Metadata["who"], keyed.About.Owner}, []any{fmt.Sprint(s.scope), canaryAbout("canary").Owner})
+		drafts, err := s.OpenDrafts(s.Context(), s.draft(50, "keyed", 0).Opener, 0, true, 0)
+		s.check(err)
+		s.equal("a draft", drafts[0].Conversation.Scope, to.scope)
 		before.Conversation.Scope = to.scope
 		s.equal("a turn of the new id", s.queued(before.ID), before)
 		session, err := to.Session(s.Context(), to.conversation("70"))
