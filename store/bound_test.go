@@ -359,3 +359,53 @@ func BenchmarkBoundedRecord(b *testing.B) {
 		}
 	}
 }
+
+// A channel that is joined with another one keeps within the bounds, says what both have
+// lost, and search loses what is evicted then.
+func TestTwoChannelsOfABoundedStoreAreJoinedWithinItsBounds(t *testing.T) {
+	t.Parallel()
+	st := bounded(t, 10, 3)
+	from, to := scopeOf(1), scopeOf(2)
+	for n := range 5 {
+		for c, s := range []earshot.Scope{from, to} {
+			if _, err := st.Record(t.Context(), s, word(fmt.Sprintf("m%d%d", c, n), 1+100*c+n, "", "harbour")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	finder := search.New(st, nil)
+	found := func() (out []earshot.MessageID) {
+		t.Helper()
+		hits, err := finder.Search(t.Context(), to, search.Query{Text: "harbour", Limit: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range hits {
+			out = append(out, h.ID)
+		}
+		slices.Sort(out)
+		return out
+	}
+	newest := []earshot.MessageID{"m12", "m13", "m14"}
+	if got := found(); !slices.Equal(got, newest) {
+		t.Errorf("before: %v", got)
+	}
+	if err := st.MoveChannel(t.Context(), from, to.Channel); err != nil {
+		t.Fatal(err)
+	}
+	list, err := st.Newest(t.Context(), to, earshot.ChannelPart{}, earshot.Position{}, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []earshot.MessageID
+	for _, m := range list {
+		kept = append(kept, m.ID)
+	}
+	if got := found(); !slices.Equal(kept, newest) || !slices.Equal(got, newest) {
+		t.Errorf("kept %v, found %v, want %v", kept, got, newest)
+	}
+	gaps, err := st.Coverage(t.Context(), to)
+	if err != nil || len(gaps) != 1 || gaps[0].State != earshot.Missing || gaps[0].To != 102 {
+		t.Errorf("coverage %+v, %v, want missing up to 102", gaps, err)
+	}
+}

@@ -55,6 +55,9 @@ func (s *Store) join(from, to earshot.Scope) error {
 		}
 	}
 	s.joinTwice(to, was, is, second)
+	for root := range c.threads {
+		s.bound.wrote(conversationPlace{to, root})
+	}
 	return nil
 }
 
