@@ -202,16 +202,35 @@ func (r *Reactions) Join(have []earshot.Reaction, o *Reactions, theirs []earshot
 	}
 	r.know(have)
 	o.know(theirs)
+	r.clearedBy(o)
+	o.clearedBy(r)
 	for at, g := range o.now {
 		r.now[at] = joinGave(r.now[at], g)
 	}
-	for at, g := range r.now { // what was taken away with all, as far as only one of them knew
-		if gone := max(r.now[reactionGiver{}].At, r.now[reactionGiver{emoji: at.emoji}].At); at.author != "" && g.Given && g.At <= gone {
-			g.Given, g.At = false, gone
-			r.now[at] = g
-		}
-	}
 	return r.counts(slices.Concat(have, theirs))
+}
+
+// clearedBy takes away what o knows to have been taken away with all, and r does not.
+func (r *Reactions) clearedBy(o *Reactions) {
+	for at, g := range r.now {
+		gone := o.gone(at.emoji)
+		switch {
+		case at.emoji == "" || gone <= r.gone(at.emoji):
+			continue
+		case at.author != "":
+			if g.Was = 0; g.Given && g.At <= gone {
+				g.Given, g.At = false, gone
+			}
+		case g.First <= gone:
+			g.Was = 0
+		}
+		r.now[at] = g
+	}
+}
+
+// gone is when all of an emoji were taken away; 0: they were not.
+func (r *Reactions) gone(emoji string) earshot.Time {
+	return max(r.now[reactionGiver{}].At, r.now[reactionGiver{emoji: emoji}].At)
 }
 
 // joinGave returns two rows of one person, or of everybody, as one; a zero row knows
