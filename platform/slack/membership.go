@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/earshot-ai/earshot"
 )
@@ -73,40 +72,6 @@ func (p *Platform) leave(ctx context.Context, s earshot.Scope, purge bool) error
 		}
 	}
 	return p.o.Left(ctx, s)
-}
-
-// moveTime is how long a channel's move may take.
-const moveTime = 5 * time.Minute
-
-// moved gives what is stored of a channel the id that Slack has given it, as when a
-// private channel is shared with another organisation (docs.slack.dev,
-// channel_id_changed).
-func (p *Platform) moved(ctx context.Context, x delivery) error {
-	old, now := x.Event.Channel.ID, x.Event.Moved
-	if old == "" || now == "" || old == now {
-		return nil
-	}
-	// All that is stored of the channel is written again, in one transaction: with much of
-	// it that takes longer than other events, and a delivery that gives up would never end.
-	whole, cancel := context.WithTimeout(context.WithoutCancel(ctx), moveTime)
-	defer cancel()
-	err := p.o.Store.MoveChannel(whole, p.scope(old), now)
-	switch {
-	case errors.Is(err, earshot.ErrConflict):
-		p.o.Log.Error("a channel has another id, and what is stored under both cannot be joined: what was said before stays under the old one", "channel", now, "was", old, "err", err)
-		return nil
-	case err != nil:
-		return fmt.Errorf("channel %s, which is now %s: %w", old, now, err)
-	}
-	p.o.Log.Info("a channel has another id: what is stored of it is moved", "channel", now, "was", old)
-	p.names.forget(old)
-	if err := p.moveErasure(ctx, old, now); err != nil {
-		return fmt.Errorf("channel %s, which is now %s: %w", old, now, err)
-	}
-	if err := p.o.Moved(ctx, p.scope(old), now); err != nil {
-		return err
-	}
-	return p.leave(ctx, p.scope(old), false)
 }
 
 // removed handles the events that the app was uninstalled, or its tokens revoked.

@@ -79,9 +79,13 @@ func (p *Platform) moveErasure(ctx context.Context, old, now earshot.ChannelID) 
 }
 
 // Confirm asks Slack again about every planned erasure, and erases what Slack then
-// confirms for the second time. Call it now and then, after [Platform.Enter] or
-// [Platform.Recall].
+// confirms for the second time. Before that it moves what is stored under ids that channels
+// no longer have, where that could not be done at once. Call it now and then, after
+// [Platform.Enter] or [Platform.Recall].
 func (p *Platform) Confirm(ctx context.Context) error {
+	if err := p.moveAgain(ctx); err != nil {
+		return err
+	}
 	list, err := p.o.Store.Notes(ctx, p.leavings(), 0)
 	if err != nil {
 		return fmt.Errorf("slack: what was left: %w", err)

@@ -186,7 +186,7 @@ var joinCases = []testCase{
 		to := s.movedTo("C9")
 		s.answered(1, "top", "m1")
 		to.answered(2, "top", "m2")
-		s.refuses(to, `agent has a session of conversation "top" in both; erase one of them`)
+		s.refuses(to, `agent has a session of conversation "top" in both; what was said before stays under`)
 	}},
 	{"nor is a turn that is being answered in a conversation that both have", func(s *suite) {
 		to := s.movedTo("C9")
@@ -194,7 +194,7 @@ var joinCases = []testCase{
 		id := to.asked(2, "top")
 		l, _ := to.claim("me", timeAt(500))
 		s.begin(l, id, prompt(2))
-		s.refuses(to, "move again once that turn has ended")
+		s.refuses(to, "it can be moved once that turn has ended")
 		s.check(s.Finish(s.Context(), l, id, earshot.TurnFailed, "no reason", nil))
 		s.joinTo(to)
 	}},
@@ -217,6 +217,30 @@ var joinCases = []testCase{
 		later.Author.ID = "U2"
 		to.record(later, plainMessage(2, "canary"))
 		s.equal("and it stays erased", to.newest(whole, open, 9), names("m3"))
+	}},
+	{"nor what others hold of a person who was erased under one id alone", func(s *suite) {
+		labels := plainMessage(1, "ask <@U1|Alice>")
+		labels.Author.ID = "U2"
+		quotes := plainMessage(2, "look")
+		quotes.Author.ID, quotes.Shared = "U2", []earshot.SharedContent{{Kind: earshot.Forward, ID: "U1", Author: "Alice", Text: "canary"}}
+		for i, m := range []earshot.Message{labels, quotes} {
+			for k, erasedFirst := range []bool{true, false} {
+				from, to := s.movedTo(earshot.ChannelID(fmt.Sprint("old ", i, k))), s.movedTo(earshot.ChannelID(fmt.Sprint("new ", i, k)))
+				has, had := to, from
+				if !erasedFirst {
+					has, had = from, to
+				}
+				had.record(plainMessage(9, "canary"))
+				had.erased(s.of(earshot.ErasureOf{Channel: had.scope.Channel, User: "U1"}))
+				has.record(m)
+				from.refuses(to, "erase the same of "+string(has.scope.Channel))
+				has.erased(s.of(earshot.ErasureOf{Channel: has.scope.Channel, User: "U1"}))
+				from.joinTo(to)
+				if got := to.message(m.ID); strings.Contains(fmt.Sprint(got.Text, got.Shared), "Alice") || got.Author.ID != "U2" {
+					s.Errorf("joined: %+v", got)
+				}
+			}
+		}
 	}},
 	{"messages end in one state, whichever id each copy came under", func(s *suite) {
 		var tries atomic.Int64

@@ -64,6 +64,7 @@ func (s *Store) join(from, to earshot.Scope) error {
 // joinState returns what decides whether two channels can be joined.
 func (s *Store) joinState(from, to earshot.Scope) rule.JoinState {
 	x := rule.JoinState{From: from, To: to, Was: s.joinSide(from), Is: s.joinSide(to)}
+	x.Was.Reached, x.Is.Reached = s.reached(from, x.Was.Bars, x.Is.Bars), s.reached(to, x.Is.Bars, x.Was.Bars)
 	for id, c := range s.conversations {
 		if other := s.conversations[at(id, to)]; id.Scope == from && other != nil {
 			x.Conversations = append(x.Conversations, rule.JoinedConversation{ID: id, Was: s.side(c), Is: s.side(other)})
@@ -102,10 +103,18 @@ func (s *Store) joinSide(scope earshot.Scope) (x rule.JoinSide) {
 		}
 	}
 	slices.SortFunc(x.Bars, func(a, b rule.Bar) int { return cmp.Compare(a.Author, b.Author) })
-	if c := s.channels[scope]; c != nil && len(c.whole) > 0 {
-		x.First = c.whole[0].Time
-	}
 	return x
+}
+
+// reached returns the bars that a channel lacks and that reach something it has.
+func (s *Store) reached(scope earshot.Scope, mine, others []rule.Bar) (out []rule.Bar) {
+	c := s.channels[scope]
+	for _, b := range rule.Unbarred(mine, others) {
+		if c != nil && slices.ContainsFunc(c.whole, func(m *rule.Message) bool { return b.Reaches(*m) }) {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 func (s *Store) side(c *conversation) rule.ConversationSide {

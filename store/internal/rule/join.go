@@ -23,8 +23,8 @@ type JoinState struct {
 
 // A JoinSide is one of two channels.
 type JoinSide struct {
-	Bars  []Bar        // its own, by author
-	First earshot.Time // when the first of its messages was said that are not deleted; 0: there are none
+	Bars    []Bar // its own, by author
+	Reached []Bar // bars of the other one that reach something it has, see [Unbarred]
 }
 
 // A JoinedConversation is a conversation that both channels have.
@@ -51,47 +51,58 @@ func (x JoinState) Check() error {
 	refused := func(format string, args ...any) error {
 		return fmt.Errorf("move channel %s to %s: %s: %w", x.From.Channel, x.To.Channel, fmt.Sprintf(format, args...), earshot.ErrConflict)
 	}
+	apart := fmt.Sprintf("what was said before stays under %s: it can be read there, or erased (earshot erase --channel %s)", x.From.Channel, x.From.Channel)
 	for _, c := range x.Conversations {
 		switch {
 		case c.Was.isBare() || c.Is.isBare():
 		case c.Was.Turns > 0 && c.Is.Turns > 0:
-			return refused("%s has a session of conversation %q in both; erase one of them, or the channel whose answers matter less (earshot erase), and move again", c.ID.Agent, c.ID.Name)
+			return refused("%s has a session of conversation %q in both; %s", c.ID.Agent, c.ID.Name, apart)
 		case c.Was.Begun || c.Is.Begun:
-			return refused("%s is answering in conversation %q, which both have; move again once that turn has ended", c.ID.Agent, c.ID.Name)
+			return refused("%s is answering in conversation %q, which both have; it can be moved once that turn has ended", c.ID.Agent, c.ID.Name)
 		default:
-			return refused("conversation %q of %s was created in both; erase one of them (earshot erase), and move again", c.ID.Name, c.ID.Agent)
+			return refused("conversation %q of %s was created in both; %s", c.ID.Name, c.ID.Agent, apart)
 		}
 	}
 	if x.Twice != nil {
-		return refused("%s has a turn for message %s in both; erase one of them (earshot erase), and move again", x.Twice.Agent, x.Anchor)
+		return refused("%s has a turn for message %s in both; %s", x.Twice.Agent, x.Anchor, apart)
 	}
 	if x.Post != "" {
-		return refused("both have a post with the key %q", x.Post)
+		return refused("both have a post with the key %q; %s", x.Post, apart)
 	}
 	for _, side := range []struct {
-		has, lacks JoinSide
-		of, in     earshot.ChannelID
-	}{{x.Was, x.Is, x.From.Channel, x.To.Channel}, {x.Is, x.Was, x.To.Channel, x.From.Channel}} {
-		for _, b := range side.has.Bars {
-			if side.lacks.reached(b) {
-				who := "what everybody"
-				if b.Author != "" {
-					who = "what " + string(b.Author)
-				}
-				return refused("%s said in %s was erased, and %s has messages of that time; erase the same of %s (earshot erase), and move again", who, side.of, side.in, side.in)
+		of, in earshot.ChannelID
+		bars   []Bar
+	}{{x.From.Channel, x.To.Channel, x.Is.Reached}, {x.To.Channel, x.From.Channel, x.Was.Reached}} {
+		for _, b := range side.bars {
+			who := "what everybody"
+			if b.Author != "" {
+				who = "what " + string(b.Author)
 			}
+			return refused("%s said in %s was erased, and %s has something of it; erase the same of %s (earshot erase), and it can be moved", who, side.of, side.in, side.in)
 		}
 	}
 	return nil
 }
 
-// reached reports whether a bar that the side does not have reaches what it has.
-func (x JoinSide) reached(b Bar) bool {
-	if x.First == 0 || x.First > b.Until && x.First >= b.Floor {
+// Unbarred returns those of others, the bars of another channel, that bar more than mine do.
+func Unbarred(mine, others []Bar) (out []Bar) {
+	for _, b := range others {
+		i := slices.IndexFunc(mine, func(m Bar) bool { return m.Author == b.Author })
+		if i < 0 || mine[i].Until < b.Until || mine[i].Floor < b.Floor {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// Reaches reports whether a stored message may not stand where the bar holds as it is.
+func (x Bar) Reaches(m Message) bool {
+	bars := NewBars([]Bar{x})
+	if m.Deleted {
 		return false
 	}
-	i := slices.IndexFunc(x.Bars, func(have Bar) bool { return have.Author == b.Author })
-	return i < 0 || x.Bars[i].Until < b.Until || x.Bars[i].Floor < b.Floor
+	_, changed := bars.Scrub(m)
+	return changed || bars.Refuses(m, false) || m.Time <= bars.until(m.Author.ID)
 }
 
 // JoinBars returns the bars of two channels as those of one.

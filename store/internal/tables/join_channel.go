@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -20,9 +21,7 @@ const twicePage = 500
 // what they stand behind.
 func (t *Tx) join(ctx context.Context, from, to earshot.Scope) error {
 	both := []earshot.Scope{from, to}
-	slices.SortFunc(both, func(x, y earshot.Scope) int {
-		return slices.Compare([]earshot.ChannelID{x.Channel}, []earshot.ChannelID{y.Channel})
-	})
+	slices.SortFunc(both, func(x, y earshot.Scope) int { return cmp.Compare(x.Channel, y.Channel) })
 	for _, s := range both {
 		t.Write(OpenChannel, Args(s)...)
 		t.Blobs(s)
@@ -108,17 +107,34 @@ func (t *Tx) mayJoin(ctx context.Context, from, to earshot.Scope) ([]rule.Joined
 		})
 	}
 	t.Ask(`SELECT key FROM outbox`+In+` AND key <> '' AND key IN (SELECT o.key FROM outbox o`+inOther+` AND o.key <> '') ORDER BY key LIMIT 1`, at, ScanOne(new(bool), &x.Post))
-	for _, s := range []struct {
-		scope earshot.Scope
-		side  *rule.JoinSide
-	}{{from, &x.Was}, {to, &x.Is}} {
-		t.askOwnBars(s.scope, &s.side.Bars)
-		t.Ask(`SELECT time FROM message`+t.SQL.MessagesIn+` AND deleted = 0 ORDER BY time, id LIMIT 1`, Args(s.scope), ScanOne(new(bool), &s.side.First))
+	t.askOwnBars(from, &x.Was.Bars)
+	t.askOwnBars(to, &x.Is.Bars)
+	if err := t.Send(ctx); err != nil {
+		return nil, err
 	}
+	t.askReached(from, x.Was.Bars, x.Is.Bars, &x.Was.Reached)
+	t.askReached(to, x.Is.Bars, x.Was.Bars, &x.Is.Reached)
 	if err := t.Send(ctx); err != nil {
 		return nil, err
 	}
 	return x.Conversations, x.Check()
+}
+
+// askReached queries which bars a channel lacks that reach something it has: see
+// [rule.Bar.Reaches].
+func (t *Tx) askReached(s earshot.Scope, mine, others []rule.Bar, out *[]rule.Bar) {
+	for _, b := range rule.Unbarred(mine, others) {
+		which, a := `time <= $4 OR time < $5`, Args(s, int64(b.Until), int64(b.Floor))
+		if b.Author != "" {
+			labelled, quoted := rule.Needles(b.Author)
+			which = `time <= $4 AND (author = $5 OR ` + t.SQL.Find + `(text, $6) > 0 OR ` + t.SQL.Find + `(lists, $6) > 0) OR ` + t.SQL.Find + `(lists, $7) > 0`
+			a = Args(s, int64(b.Until), string(b.Author), labelled, quoted)
+		}
+		t.Ask(`SELECT 1 FROM message`+t.SQL.MessagesIn+` AND deleted = 0 AND (`+which+`) LIMIT 1`, a, func(Row) error {
+			*out = append(*out, b)
+			return nil
+		})
+	}
 }
 
 // askOwnBars queries the bars of a channel alone.
