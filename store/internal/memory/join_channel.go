@@ -66,7 +66,7 @@ func (s *Store) joinState(from, to earshot.Scope) rule.JoinState {
 	x := rule.JoinState{From: from, To: to, Was: s.joinSide(from), Is: s.joinSide(to)}
 	x.Was.Reached, x.Is.Reached = s.reached(from, x.Was.Bars, x.Is.Bars), s.reached(to, x.Is.Bars, x.Was.Bars)
 	for id, c := range s.conversations {
-		if other := s.conversations[at(id, to)]; id.Scope == from && other != nil {
+		if other := s.conversations[elsewhere(id, to)]; id.Scope == from && other != nil {
 			x.Conversations = append(x.Conversations, rule.JoinedConversation{ID: id, Was: s.side(c), Is: s.side(other)})
 		}
 	}
@@ -126,8 +126,8 @@ func (s *Store) side(c *conversation) rule.ConversationSide {
 	return x
 }
 
-// at returns a conversation's id in another channel.
-func at(id earshot.ConversationID, scope earshot.Scope) earshot.ConversationID {
+// elsewhere returns a conversation's id in another channel.
+func elsewhere(id earshot.ConversationID, scope earshot.Scope) earshot.ConversationID {
 	id.Scope = scope
 	return id
 }
@@ -215,11 +215,11 @@ func (s *Store) shiftCursors(scope earshot.Scope, by int64) {
 func (s *Store) joinConversations(list []rule.JoinedConversation, to earshot.Scope) {
 	for _, c := range list {
 		if c.KeepsOld() {
-			delete(s.conversations, at(c.ID, to))
+			delete(s.conversations, elsewhere(c.ID, to))
 		} else {
 			delete(s.conversations, c.ID)
 		}
-		old, now := s.queue.conversations[c.ID], s.queue.conversations[at(c.ID, to)]
+		old, now := s.queue.conversations[c.ID], s.queue.conversations[elsewhere(c.ID, to)]
 		if old == nil || now == nil {
 			continue
 		}
@@ -249,10 +249,10 @@ func (s *Store) joinQueues(from, to earshot.Scope) {
 			continue
 		}
 		for id, epochs := range readers {
-			if have := now[at(id, to)]; have != nil {
+			if have := now[elsewhere(id, to)]; have != nil {
 				maps.Copy(have, epochs)
 			} else {
-				now[at(id, to)] = epochs
+				now[elsewhere(id, to)] = epochs
 			}
 		}
 		delete(s.queue.reading, key)

@@ -73,10 +73,10 @@ func (x JoinState) Check() error {
 		of, in earshot.ChannelID
 		bars   []Bar
 	}{{x.From.Channel, x.To.Channel, x.Is.Reached}, {x.To.Channel, x.From.Channel, x.Was.Reached}} {
-		for _, b := range side.bars {
+		if len(side.bars) > 0 {
 			who := "what everybody"
-			if b.Author != "" {
-				who = "what " + string(b.Author)
+			if id := side.bars[0].Author; id != "" {
+				who = "what " + string(id)
 			}
 			return refused("%s said in %s was erased, and %s has something of it; erase the same of %s (earshot erase), and it can be moved", who, side.of, side.in, side.in)
 		}
