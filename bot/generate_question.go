@@ -22,7 +22,7 @@ import (
 // A toolAsker asks for one call.
 type toolAsker struct {
 	c          *ownCall
-	soft, hard context.Context // of the turn
+	soft, hard context.Context //nolint:containedctx // of the turn: a tool asks with its own
 	limit      *pause.Timeout  // of the call
 
 	free  chan struct{}  // holds its value while the call asks nothing, and guards what follows

@@ -81,7 +81,7 @@ func uploaded(h *http.Request) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer f.Close() //nolint:errcheck // it was read
+		defer f.Close()
 		return io.ReadAll(f)
 	}
 	return nil, http.ErrMissingFile

@@ -54,7 +54,7 @@ func TestUploadsThatAreRefused(t *testing.T) {
 		return id, at
 	}
 	send := func(at, data string) int {
-		res, err := http.Post(at, "application/octet-stream", strings.NewReader(data)) //nolint:noctx // the fake's own
+		res, err := http.Post(at, "application/octet-stream", strings.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,8 +49,8 @@ func (t *Timeout) Hold() (release func()) {
 
 // A limited context has the deadline of its Timeout as it is now.
 type limited struct {
-	context.Context
-	t *Timeout
+	context.Context //nolint:containedctx // it is one
+	t               *Timeout
 }
 
 // Deadline implements [context.Context]: there is none while the time is held.

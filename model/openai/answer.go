@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/earshot-ai/earshot/internal/sse"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/model/internal/adapter"
 	"github.com/earshot-ai/earshot/model/internal/rawjson"
-	"github.com/earshot-ai/earshot/internal/sse"
 )
 
 // An answer is what has come of a stream so far.

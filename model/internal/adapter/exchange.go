@@ -14,9 +14,9 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/earshot-ai/earshot/internal/sse"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/model"
-	"github.com/earshot-ai/earshot/internal/sse"
 )
 
 // maxSaid bounds what is kept of an answer that is no stream, in bytes.
