@@ -163,7 +163,7 @@ func (s service) announce(ctx context.Context, a *app, d *daemon.Daemon, out io.
 		s.announceTokens(d, out)
 		return nil
 	}
-	fmt.Fprintf(out, "%s answers with the model %s (%s)%s\n", terminal.Strong(plain.Line(d.Identity.Name, 40)), plain.Line(first.Name, 60), first.Why,
+	fmt.Fprintf(out, "%s answers with %s (%s)%s\n", terminal.Strong(plain.Line(d.Identity.Name, 40)), first, first.Why,
 		map[bool]string{true: "; dry run: nothing is posted"}[s.dryRun])
 	if d.Location != "" {
 		fmt.Fprintf(out, "%s\n", plain.Line(d.Location, 200))
@@ -208,14 +208,16 @@ func (s service) reportModel(a *app, out io.Writer) func(daemon.ModelAsked) {
 		case m.Err != nil && logs:
 			log.Error("the model does not answer", "provider", m.Provider, "model", m.Name, "err", m.Err)
 		case m.Err != nil:
-			fmt.Fprintf(out, "%s\n", terminal.Bad(plain.Line(fmt.Sprintf("the model %s does not answer (%s): %v", m.Name, m.Why, m.Err), 400)))
+			fmt.Fprintf(out, "%s\n", terminal.Bad(plain.Line(fmt.Sprintf("%s does not answer (%s): %v", m.ModelInfo, m.Why, m.Err), 400)))
 			if r := m.Remedy(); r != "" {
 				fmt.Fprintf(out, "    %s\n", r)
 			}
+		case logs && m.IsAgent():
+			log.Info("the agent listens")
 		case logs:
 			log.Info("the model answers", "provider", m.Provider, "model", m.Name, "took", m.Took)
 		default:
-			fmt.Fprintf(out, "the model %s answers, in %s\n", plain.Line(m.Name, 60), m.Took.Round(time.Millisecond))
+			fmt.Fprintf(out, "%s, in %s\n", m.Says(), m.Took.Round(time.Millisecond))
 		}
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/daemon"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/simulate"
 )
 
@@ -314,4 +316,22 @@ func runExample(t *testing.T, file, argument string) {
 		stop()
 		_ = cmd.Wait() // it was killed, and says so
 	})
+}
+
+// The check looks whether something listens, and asks nothing: an agent might do something.
+func TestTheCheckAsksNoAgent(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t)
+	for url, want := range map[string]string{a.URL: "the agent at agent.url listens", "http://127.0.0.1:1/": "nothing listens at agent.url"} {
+		c := config.Default()
+		c.Agent.Kind, c.Agent.URL = config.AgentHTTP, url
+		var said []string
+		daemon.CheckModels(t.Context(), daemon.Options{Config: c}, func(f daemon.Finding) { said = append(said, fmt.Sprint(f)) })
+		if len(said) != 1 || !strings.Contains(said[0], want) {
+			t.Errorf("%s: the check says %q", url, said)
+		}
+	}
+	if n := len(a.asked()); n != 0 {
+		t.Errorf("it was asked %d times", n)
+	}
 }

@@ -22,6 +22,14 @@ type ModelAsked struct {
 	Err  error // nil: it answered
 }
 
+// Says is that it is there: an agent is not asked anything.
+func (a ModelAsked) Says() string {
+	if a.IsAgent() {
+		return a.String() + " listens"
+	}
+	return a.String() + " answers"
+}
+
 // Remedy says what to do about Err; "" where nothing is known to help.
 func (a ModelAsked) Remedy() string {
 	var e *llm.Error

@@ -234,6 +234,9 @@ func (c *checker) model(ctx context.Context) {
 	}
 	askModels(ctx, c.options.Config, c.times.client(nil), func(a ModelAsked) {
 		name := fmt.Sprintf("%s of %s (%s)", a.Name, a.Provider, a.Why)
+		if a.IsAgent() {
+			name = a.String()
+		}
 		switch {
 		case a.Err != nil && a.Why == Models(c.options.Config)[0].Why:
 			c.say("model", Bad, name+" does not answer: "+a.Err.Error(), "no question is answered", a.Remedy())
@@ -242,7 +245,7 @@ func (c *checker) model(ctx context.Context) {
 		case a.Provider == providers.Offline:
 			c.say("model", Poor, name+", which is built in", "answers are made without a model: they repeat what was said", "set the key of a provider")
 		default:
-			c.say("model", Good, fmt.Sprintf("%s answers, in %s", name, a.Took.Round(time.Millisecond)), "", "")
+			c.say("model", Good, fmt.Sprintf("%s, in %s", strings.Replace(a.Says(), a.String(), name, 1), a.Took.Round(time.Millisecond)), "", "")
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/internal/daemon/providers"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/model"
 )
@@ -23,6 +24,17 @@ type ModelInfo struct {
 	Provider string
 	Name     string
 	Why      string // the setting or the variable that chose it
+}
+
+// IsAgent reports whether it is an agent of one's own, in a model's place.
+func (i ModelInfo) IsAgent() bool { return i.Provider == agentProvider }
+
+// String is what it is called in a sentence: the model NAME.
+func (i ModelInfo) String() string {
+	if i.IsAgent() {
+		return "the agent at agent.url"
+	}
+	return "the model " + plain.Line(i.Name, 60)
 }
 
 // Models returns the configured models: the one that answers, then its fallback
