@@ -39,8 +39,9 @@ func Read(path string) ([]byte, error) {
 	return data, nil
 }
 
-// alias finds an anchor or an alias where a value or a key may begin.
-var alias = regexp.MustCompile(`(?m)(?:^|[-:,\[{?])[ \t]*[&*][^\s&*]`)
+// alias finds an anchor or an alias where a value or a key may begin. A - or ? without white
+// space behind it begins neither: inc-* is a text.
+var alias = regexp.MustCompile(`(?m)(?:^|[:,\[{]|[-?][ \t])[ \t]*[&*][^\s&*]`)
 
 // Check returns an error that wraps ErrUnsafe and says what is wrong and where, or
 // nil.

@@ -19,6 +19,8 @@ func TestCheck(t *testing.T) {
 		{"a policy is taken", "name: x\nfirst:\n  - section: guide\n  - {section: anchor}\n", true},
 		{"a JSON policy is taken", `{"name":"x","first":[{"section":"guide"},{"section":"anchor"}]}`, true},
 		{"a bullet and an emphasis in a text are taken", "note: 'a & b * c'\n# *emphasis*\n", true},
+		{"a pattern of names is taken", "a: [inc-*, 'x?*y']\nb: \"inc-*\"\n", true},
+		{"an alias in a list is refused", "-\t*a\n", false},
 		{"deep brackets on one line are refused", strings.Repeat("[", 100_000), false},
 		{"deep brackets over many lines are refused", strings.Repeat("[\n", 100_000), false},
 		{"lists begun on one line are refused", strings.Repeat("- ", 10_000) + "x", false},
