@@ -75,7 +75,7 @@ func (c *Client) Close() error {
 func (c *Client) Tools(_ context.Context, p toolbox.Place) ([]toolbox.Tool, error) {
 	var all []toolbox.Tool
 	for _, s := range c.servers {
-		if !s.offeredAt(p) {
+		if !c.offeredAt(s, p) {
 			continue
 		}
 		for _, t := range s.known().tools {
@@ -112,16 +112,16 @@ func (c *Client) Call(ctx context.Context, p toolbox.Place, call toolbox.Call) (
 func (c *Client) find(p toolbox.Place, name string) (*server, tool, bool) {
 	before, _, ok := strings.Cut(name, "__")
 	i := slices.IndexFunc(c.servers, func(s *server) bool { return s.Name == before })
-	if !ok || i < 0 || !c.servers[i].offeredAt(p) {
+	if !ok || i < 0 || !c.offeredAt(c.servers[i], p) {
 		return nil, tool{}, false
 	}
 	t, ok := c.servers[i].known().find(name)
 	return c.servers[i], t, ok
 }
 
-// offeredAt reports whether the server's tools are offered at a place.
-func (s *server) offeredAt(p toolbox.Place) bool {
-	return len(s.Channels) == 0 || slices.Contains(s.Channels, string(p.Channel.ID))
+// offeredAt reports whether a server's tools are offered at a place.
+func (c *Client) offeredAt(s *server, p toolbox.Place) bool {
+	return (len(s.Channels) == 0 || slices.Contains(s.Channels, string(p.Channel.ID))) && (c.options.Offered == nil || c.options.Offered(s.Name, p.Channel))
 }
 
 // serves reports whether somebody may have the server's tools called. The list that a model
@@ -149,7 +149,7 @@ type Instructions struct{ Server, Text string }
 func (c *Client) Instructions(p toolbox.Place) []Instructions {
 	var all []Instructions
 	for _, s := range c.servers {
-		if text := s.instructionsNow(); text != "" && s.offeredAt(p) {
+		if text := s.instructionsNow(); text != "" && c.offeredAt(s, p) {
 			all = append(all, Instructions{s.Name, text})
 		}
 	}

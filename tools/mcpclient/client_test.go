@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/secret"
 	"github.com/earshot-ai/earshot/tools/mcpclient"
 	"github.com/earshot-ai/earshot/tools/toolbox"
@@ -396,8 +397,9 @@ func TestPagesOfTheListAreRead(t *testing.T) {
 func TestToolsAreOfferedByChannelAndCalledForWhomTheyAre(t *testing.T) {
 	t.Parallel()
 	url := overHTTP(t, oldServer(), nil, nil)
-	c, _ := start(t, mcpclient.Options{Servers: []mcpclient.Server{
+	c, _ := start(t, mcpclient.Options{Offered: func(server string, _ earshot.Channel) bool { return server != "elsewhere" }, Servers: []mcpclient.Server{
 		{Name: "all", URL: url}, {Name: "channel", URL: url, Channels: []string{"C1"}}, {Name: "user", URL: url, Users: []string{"U1"}}, {Name: "nobody", URL: url, Channels: []string{"C1"}, Users: []string{"U9"}},
+		{Name: "elsewhere", URL: url},
 	}})
 	if diff := cmp.Diff(names(t, c, here), []string{"all__good", "channel__good", "nobody__good", "user__good"}); diff != "" {
 		t.Error(diff)
@@ -407,6 +409,9 @@ func TestToolsAreOfferedByChannelAndCalledForWhomTheyAre(t *testing.T) {
 	}
 	if _, err := c.Call(t.Context(), toolbox.Place{}, toolbox.Call{ID: "x", Name: "channel__good"}); !errors.Is(err, toolbox.ErrNotRun) {
 		t.Errorf("a call where it is not offered: got %v", err)
+	}
+	if _, err := c.Call(t.Context(), here, toolbox.Call{ID: "x", Name: "elsewhere__good"}); !errors.Is(err, toolbox.ErrNotRun) {
+		t.Errorf("a call where the caller does not offer it: got %v", err)
 	}
 	var told interface{ Reason() string }
 	if _, err := c.Call(t.Context(), toolbox.Place{}, toolbox.Call{ID: "x", Name: "user__good"}); !errors.Is(err, toolbox.ErrNotRun) || !errors.As(err, &told) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/secret"
 )
 
@@ -21,6 +22,9 @@ type Options struct {
 	// Called is told of each call when it has ended; nil is fine. It must be safe for
 	// concurrent use.
 	Called func(Called)
+	// Offered reports whether a server's tools are offered in a channel, beside what its
+	// Channels say; nil: they are. It must be safe for concurrent use, and not block.
+	Offered func(server string, c earshot.Channel) bool
 	// Environ is the environment of which a child gets PATH, HOME, LANG and TMPDIR, in
 	// the form of os.Environ. Default: this process's.
 	Environ []string
