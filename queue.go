@@ -168,12 +168,13 @@ const (
 	BeganRefused  Beginning = "refusal"      // the model's provider refused the session or its files
 	BeganForm     Beginning = "form"         // the session was written in another form than the policy's
 	BeganTools    Beginning = "tools"        // the tools of one's own are others than those of the session
+	BeganRule     Beginning = "rule"         // the policy or the instructions are others than those of the session
 	BeganByPolicy Beginning = "policy"       // the turn before was of another policy, which kept no session
 )
 
 // Beginnings returns all of them.
 func Beginnings() []Beginning {
-	return []Beginning{BeganAnew, BeganFull, BeganDeleted, BeganRefused, BeganForm, BeganTools, BeganByPolicy}
+	return []Beginning{BeganAnew, BeganFull, BeganDeleted, BeganRefused, BeganForm, BeganTools, BeganRule, BeganByPolicy}
 }
 
 // A Prompt describes what a turn asks the model, so that the prompt can be made

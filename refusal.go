@@ -13,7 +13,7 @@ const (
 	RefusedForms        Refusal = "forms-bounded" // a workflow's, and it had its turns: answer.form_turns
 	RefusedGroup        Refusal = "group"         // names a group that the agent is in, and answer.groups is off
 	RefusedGroupUnknown Refusal = "group-unknown" // names a group, and nobody can say whether the agent is in it
-	RefusedAuthor       Refusal = "not-allowed"   // the platform's settings do not let its author ask
+	RefusedAuthor       Refusal = "not-allowed"   // the platform's settings, or the channel's rule, do not let its author ask
 	RefusedLate         Refusal = "edited-late"   // an edit added the mention after answer.edit_minutes
 )
 

@@ -27,15 +27,19 @@ func (b *Bot) address(ctx context.Context, e *Event) (*earshot.ConversationID, s
 	if err != nil {
 		return nil, "", fmt.Errorf("address message %s: %w", m.ID, err)
 	}
-	settings := b.opts.Answer
+	own := b.in(e.Channel)
+	settings := own.Answer
 	rules := address.Rules{
 		Store: b.store, Self: b.identity, Agent: b.agent, Now: b.now(),
 		Roots: settings.Roots, OwnedThreads: settings.OwnedThreads, Bots: settings.Bots, BotTurns: settings.BotTurns, BotWindow: settings.BotWindow,
-		Ambient: b.opts.Ambient.in(e.Channel.ID), NoForms: settings.NoForms, FormTurns: settings.FormTurns, EditWindow: settings.EditWindow,
+		Ambient: own.Ambient.in(e.Channel.ID), NoForms: settings.NoForms, FormTurns: settings.FormTurns, EditWindow: settings.EditWindow,
 	}
 	v, err := rules.Decide(ctx, e.Channel, address.Question{Message: &m, Past: e.Past, Form: e.Form}, id)
 	if err != nil {
 		return nil, "", err
+	}
+	if v.Answer && e.Refused == "" && !b.lets(ctx, own, e) {
+		e.Refused = earshot.RefusedAuthor
 	}
 	if v.Why == address.Ambient && e.Refused != "" { // it asks for nothing
 		v = address.Verdict{Why: address.NotAddressed}
@@ -78,6 +82,9 @@ func (b *Bot) addressReaction(ctx context.Context, e *Event) (*earshot.Conversat
 	id, err := gather.ConversationOf(ctx, b.store, e.Channel, e.Message, b.identity)
 	if err != nil {
 		return nil, "", fmt.Errorf("address an emoji at message %s: %w", e.Message.ID, err)
+	}
+	if e.Refused == "" && !b.lets(ctx, b.in(e.Channel), e) {
+		e.Refused = earshot.RefusedAuthor
 	}
 	if e.Refused != "" {
 		return &id, string(e.Refused), nil

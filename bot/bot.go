@@ -1,10 +1,8 @@
 package bot
 
 import (
-	"cmp"
 	"crypto/rand"
 	"log/slog"
-	"maps"
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
@@ -82,25 +80,9 @@ func (o Options) withDefaults() Options {
 	o.Tools, o.ToolTokens = slices.Clone(o.Tools), defaulted(o.ToolTokens, DefaultToolTokens)
 	o.Approve = o.Approve.withDefaults()
 	o.Ask.Channels, o.SendFile.Channels = slices.Clone(o.Ask.Channels), slices.Clone(o.SendFile.Channels)
-	o.Channels, o.MayMention = maps.Clone(o.Channels), cmp.Or(o.MayMention, MentionAsker)
 	o.Policy.First, o.Policy.Later = slices.Clone(o.Policy.First), slices.Clone(o.Policy.Later)
-	if o.Policy.Name == "" && o.Policy.First == nil {
-		o.Policy = assemble.Standard()
-	}
-	if o.Budget == (assemble.Budget{}) {
-		o.Budget = assemble.DefaultBudget()
-	}
-	o.Instructions = o.withCitations()
-	a := &o.Answer
-	a.BotTurns, a.FormTurns = defaulted(a.BotTurns, 3), defaulted(a.FormTurns, 20)
-	a.BotWindow = defaulted(a.BotWindow, 10*time.Minute)
-	if a.EditWindow == 0 {
-		a.EditWindow = 5 * time.Minute
-	}
-	o.Ambient.Channels, o.Ambient.Hourly = slices.Clone(o.Ambient.Channels), defaulted(o.Ambient.Hourly, 3)
-	if o.Ambient.Model == nil {
-		o.Ambient.Model = o.Model
-	}
+	o.Ambient.Channels = slices.Clone(o.Ambient.Channels)
+	o.setRuled(o.ruled().withDefaults(o.Model))
 	if o.Agent != nil {
 		o.Model = o.Agent
 	}

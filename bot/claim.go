@@ -29,12 +29,13 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.
 	if err != nil {
 		return nil, err
 	}
-	newTurn := func(q pendingQuestion) *turn { return b.newTurn(lease, channel, q, slot) }
+	opts := b.in(channel)
+	newTurn := func(q pendingQuestion) *turn { return b.newTurn(opts, lease, channel, q, slot) }
 	waiting, err := b.questions(ctx, lease, queued, free, newTurn)
 	if err != nil || len(waiting) == 0 {
 		return nil, err
 	}
-	chosen, others := b.pickQuestion(waiting)
+	chosen, others := b.pickQuestion(waiting, opts.Answer.Each)
 	if others, err = b.letTalkGoOn(ctx, lease, chosen, others); err != nil {
 		return nil, err
 	}
@@ -50,9 +51,9 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.
 	return t, nil
 }
 
-func (b *Bot) newTurn(lease earshot.Lease, channel earshot.Channel, q pendingQuestion, slot *slots.Slot) *turn {
+func (b *Bot) newTurn(opts *Options, lease earshot.Lease, channel earshot.Channel, q pendingQuestion, slot *slots.Slot) *turn {
 	t := &turn{claimedTurn: claimedTurn{
-		Bot: b, lease: lease, queued: q.QueuedTurn, since: time.Now(), slot: slot,
+		Bot: b, opts: opts, lease: lease, queued: q.QueuedTurn, since: time.Now(), slot: slot,
 		place: placeOf(channel, lease.Conversation, q.anchor), called: b.isCalled(channel, q),
 		log: b.log.With(append(conversationAttrs(lease.Conversation), "turn", q.ID)...),
 	}}

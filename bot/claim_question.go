@@ -135,9 +135,9 @@ const recentTurns = 20
 // serves too: with [Answer.Each] none, else all up to one that stands alone. The
 // latest one is picked, because a prompt shows nothing after its anchor; a message
 // that only mentions the agent, or calls nobody, is picked only where there is no question.
-func (b *Bot) pickQuestion(list []pendingQuestion) (picked pendingQuestion, others []pendingQuestion) {
+func (b *Bot) pickQuestion(list []pendingQuestion, each bool) (picked pendingQuestion, others []pendingQuestion) {
 	together := 1
-	for !b.opts.Answer.Each && !list[0].alone && together < len(list) && !list[together].alone {
+	for !each && !list[0].alone && together < len(list) && !list[together].alone {
 		together++
 	}
 	at := 0

@@ -86,6 +86,9 @@ func (t *turn) metadata(p prompt, a answer) map[string]*string {
 	at := t.place.Anchor.Time.TS()
 	m := map[string]*string{metaProcessed: &at}
 	p.offer.addMetadata(m)
+	if rule := ruleOf(p.input); rule != "" {
+		m[metaRule] = &rule
+	}
 	switch {
 	case !t.opts.Answer.OwnedThreads:
 	case a.left:

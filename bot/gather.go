@@ -42,7 +42,7 @@ func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput,
 	}
 	g := gatheredInput{how: how, files: t.newFiles(how), request: gather.Request{
 		Channel: t.place.Channel, Anchor: t.queued.Anchor, Identity: t.identity, Policy: t.opts.Policy, Budget: how.budget,
-		Counter: how.counter, Instructions: t.opts.Instructions, Conversation: t.lease.Conversation, DefaultZone: t.opts.Zone,
+		Counter: how.counter, Instructions: t.opts.withCitations(), Conversation: t.lease.Conversation, DefaultZone: t.opts.Zone,
 		Finder: &recallSearch{claimedTurn: &t.claimedTurn}, Trust: t.opts.Trust, AllowList: t.opts.AllowList,
 	}}
 	if by, ok := t.queued.AskedBy(); ok {
@@ -65,15 +65,28 @@ func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput,
 	if err := t.readInput(ctx, &g); err != nil {
 		return gatheredInput{}, t.cannotMake(ctx, err)
 	}
-	if len(g.input.Conversation.Session) > 0 && g.offer.sha256 != g.offer.before {
+	if why := g.otherThanBefore(); why != "" {
 		g.endSession()
-		g.began = earshot.BeganTools
+		g.began = why
 		if err := t.readInput(ctx, &g); err != nil {
 			return gatheredInput{}, t.cannotMake(ctx, err)
 		}
 	}
 	t.fault(faultAfterGather)
 	return g, nil
+}
+
+// otherThanBefore returns why the session cannot go on, where the list of tools is another
+// than that of the turn before, or what that was written under; "" where neither is.
+func (g *gatheredInput) otherThanBefore() earshot.Beginning {
+	switch {
+	case len(g.input.Conversation.Session) == 0:
+	case g.offer.sha256 != g.offer.before:
+		return earshot.BeganTools
+	case g.offer.rule != "" && g.offer.rule != ruleOf(g.input):
+		return earshot.BeganRule
+	}
+	return ""
 }
 
 // endSession has the prompt made as the first of a new epoch.

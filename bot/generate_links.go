@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -30,13 +29,7 @@ type linkGuard struct {
 // newLinkGuard allows the addresses in what the prompt shows, the agent's own
 // messages left out.
 func (t *turn) newLinkGuard(p prompt) *linkGuard {
-	links, within := t.opts.Links, t.opts.MayMention
-	if own, ok := t.opts.Channels[t.place.Channel.ID]; ok {
-		if within = cmp.Or(own.MayMention, within); own.Links != nil {
-			links = own.Links
-		}
-	}
-	g := &linkGuard{claimedTurn: &t.claimedTurn, known: reply.NewLinks(links), people: &reply.People{}, within: within,
+	g := &linkGuard{claimedTurn: &t.claimedTurn, known: reply.NewLinks(t.opts.Links), people: &reply.People{}, within: t.opts.MayMention,
 		names: map[earshot.AuthorID]string{}, chain: chainOf(p.input, t.place.Anchor.ID)}
 	for _, id := range append([]earshot.AuthorID{t.identity.ID}, t.identity.Aliases...) {
 		g.people.Add(id, false, t.identity.Name)

@@ -23,12 +23,12 @@ func TestWhoIsMentioned(t *testing.T) {
 		{"the asker, where nothing is said", bot.Options{}, "earshot earshot <@U1> @Bob Carol Bob somebody here everyone [@Alice](https://asked.example/x)"},
 		{"who wrote in the thread", bot.Options{MayMention: bot.MentionThread}, "earshot earshot <@U1> <@U2> Carol <@U2> somebody here everyone [@Alice](https://asked.example/x)"},
 		{"who wrote in the channel", bot.Options{MayMention: bot.MentionChannel}, "earshot earshot <@U1> <@U2> <@U3> <@U2> somebody here everyone [@Alice](https://asked.example/x)"},
-		{"as the channel has it", bot.Options{MayMention: bot.MentionChannel, Channels: map[earshot.ChannelID]bot.ChannelOptions{general.ID: {MayMention: bot.MentionAsker}}}, "earshot earshot <@U1> @Bob Carol Bob somebody here everyone [@Alice](https://asked.example/x)"},
-		{"as another channel has it", bot.Options{Channels: map[earshot.ChannelID]bot.ChannelOptions{"C9": {MayMention: bot.MentionChannel}}}, "earshot earshot <@U1> @Bob Carol Bob somebody here everyone [@Alice](https://asked.example/x)"},
+		{"as the channel has it", bot.Options{MayMention: bot.MentionChannel, Rules: byChannel(general.ID, func(own *bot.ChannelOptions) { own.MayMention = bot.MentionAsker })}, "earshot earshot <@U1> @Bob Carol Bob somebody here everyone [@Alice](https://asked.example/x)"},
+		{"as another channel has it", bot.Options{Rules: byChannel("C9", func(own *bot.ChannelOptions) { own.MayMention = bot.MentionChannel })}, "earshot earshot <@U1> @Bob Carol Bob somebody here everyone [@Alice](https://asked.example/x)"},
 	} {
 		in(t, func(o *bot.Options) {
 			o.Model = llmtest.New(llmtest.Say(said))
-			o.MayMention, o.Channels = c.options.MayMention, c.options.Channels
+			o.MayMention, o.Rules = c.options.MayMention, c.options.Rules
 		}, func(w *world) {
 			w.say(general, carol, "m0", "unrelated")
 			w.say(general, alice, "m1", "the deploy hangs, https://asked.example/x")
@@ -47,13 +47,13 @@ func TestLinksOfAChannel(t *testing.T) {
 		own  []string
 		want string
 	}{
-		{nil, "https://a.everywhere.example/x `https://here.example/x`"},
+		{[]string{"everywhere.example"}, "https://a.everywhere.example/x `https://here.example/x`"},
 		{[]string{"here.example"}, "`https://a.everywhere.example/x` https://here.example/x"},
 		{[]string{}, "`https://a.everywhere.example/x` `https://here.example/x`"},
 	} {
 		in(t, func(o *bot.Options) {
 			o.Model = llmtest.New(llmtest.Say("https://a.everywhere.example/x https://here.example/x"))
-			o.Links, o.Channels = []string{"everywhere.example"}, map[earshot.ChannelID]bot.ChannelOptions{general.ID: {Links: c.own}}
+			o.Links, o.Rules = []string{"everywhere.example"}, byChannel(general.ID, func(own *bot.ChannelOptions) { own.Links = c.own })
 		}, func(w *world) {
 			w.say(general, alice, "m1", "<@U0BOT> where?")
 			w.rest(time.Second)

@@ -65,8 +65,12 @@ type Options struct {
 	// who is answered does not name, and is asked where Trust has a lane for them.
 	Trust     earshot.Trust
 	AllowList earshot.AllowList
-	// Channels are the channels with settings of their own.
-	Channels map[earshot.ChannelID]ChannelOptions
+	// Rules returns what holds in a channel, given what holds in all; nil: the same everywhere.
+	// It is asked for each event and once for each turn, with what is known of the channel,
+	// must not block, and is safe for concurrent use. It changes nothing that all refers to.
+	Rules  func(c earshot.Channel, all ChannelOptions) ChannelOptions
+	mayAsk []string // see [ChannelOptions]
+
 	// Zone is the IANA name of the time zone in which times are shown to somebody
 	// whose own is unknown. Default: UTC.
 	Zone string
@@ -108,10 +112,25 @@ type Options struct {
 	Refused func(why earshot.Refusal)
 }
 
-// ChannelOptions are the settings of one channel. Zero fields mean those of all channels.
+// ChannelOptions are the options that may differ between channels: but for MayAsk they are
+// those of [Options], with the same defaults.
+//
+// A turn keeps those that held when it began. Where the policy's name or the instructions are
+// others than the session's, an epoch begins.
 type ChannelOptions struct {
-	Links      []string // not nil: in place of [Options].Links
-	MayMention MayMention
+	Policy       assemble.Policy
+	Budget       assemble.Budget
+	Instructions string
+	Answer       Answer
+	Ambient      Ambient
+	Ask          Ask
+	SendFile     SendFile
+	Links        []string
+	MayMention   MayMention
+	// MayAsk are the ids of those who may ask: people, and where the platform is a
+	// [GroupReader] user groups or roles. None: everybody. Others are refused
+	// ([earshot.RefusedAuthor]).
+	MayAsk []string
 }
 
 // A MayMention says whom a reply may mention, by <@id> or by @ and a name. Everybody else

@@ -19,6 +19,9 @@ type Event struct {
 	// Key is that of the post that our own message carries; "" when the platform
 	// does not say.
 	Key string
+	// Groups are the user groups or roles of who asks, where the event says them; nil: the
+	// platform is asked where they matter ([GroupReader]).
+	Groups []string
 	// Known says that the event tells what has changed about a message that was said
 	// before, such as its reactions or a preview, or repeats it. Nobody asks anew by it.
 	Known bool

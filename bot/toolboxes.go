@@ -41,6 +41,7 @@ type offer struct {
 	of     earshot.TurnID             // whose journal has the list; 0: it is not written yet
 	tokens int                        // of what the model is given, beside the prompt
 	before string                     // the hash of the list that the conversation's newest turn had
+	rule   string                     // what that turn was written under, see ruleOf; "" where nobody knows
 }
 
 // find returns a tool that the model was offered.
@@ -148,20 +149,22 @@ func hashOf(list []toolbox.Tool) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// offeredBefore returns which list the conversation's newest turn had.
-func (c *claimedTurn) offeredBefore(ctx context.Context) (sha256 string, of earshot.TurnID, err error) {
+// offeredBefore returns which list the conversation's newest turn had, and what it was
+// written under.
+func (c *claimedTurn) offeredBefore(ctx context.Context) (sha256 string, of earshot.TurnID, rule string, err error) {
 	conversation, err := c.store.Conversation(ctx, c.lease.Conversation)
 	if errors.Is(err, earshot.ErrNotFound) {
-		return "", 0, nil
+		return "", 0, "", nil
 	}
 	if err != nil {
-		return "", 0, fmt.Errorf("look up the tools of the turn before: %w", err)
+		return "", 0, "", fmt.Errorf("look up the tools of the turn before: %w", err)
 	}
+	rule = conversation.Metadata[metaRule]
 	_, err = fmt.Sscanf(conversation.Metadata[metaOffer], "%64s %d", &sha256, &of)
 	if err != nil {
-		return "", 0, nil //nolint:nilerr // no turn has written it
+		return "", 0, rule, nil //nolint:nilerr // no turn has written it
 	}
-	return sha256, of, nil
+	return sha256, of, rule, nil
 }
 
 // recordOffer writes the list that the prompt offers into the journal, unless it is there.
@@ -170,7 +173,7 @@ func (t *turn) recordOffer(ctx context.Context, o *offer) error {
 		return nil
 	}
 	data := step.Offer{SHA256: o.sha256, List: o.list, Hidden: o.hidden, Tokens: o.tokens}
-	before, of, err := t.offeredBefore(ctx)
+	before, of, _, err := t.offeredBefore(ctx)
 	if err != nil {
 		return err
 	}
@@ -184,13 +187,11 @@ func (t *turn) recordOffer(ctx context.Context, o *offer) error {
 
 // recordedOffer returns what the turn offers: the list in its journal, where it has one,
 // else what the toolboxes have now.
-func (t *turn) recordedOffer(ctx context.Context) (offer, error) {
-	o := t.offer(ctx)
-	before, _, err := t.offeredBefore(ctx)
-	if err != nil {
+func (t *turn) recordedOffer(ctx context.Context) (o offer, err error) {
+	o = t.offer(ctx)
+	if o.before, _, o.rule, err = t.offeredBefore(ctx); err != nil {
 		return o, err
 	}
-	o.before = before
 	for _, s := range t.journal.steps {
 		if s.Kind != step.Tools {
 			continue

@@ -189,6 +189,7 @@ type attemptOptions struct {
 // lease. Nothing changes it.
 type claimedTurn struct {
 	*Bot
+	opts   *Options // as they held in the channel when the turn was claimed
 	lease  earshot.Lease
 	queued earshot.QueuedTurn
 	place  Place

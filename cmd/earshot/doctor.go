@@ -195,6 +195,16 @@ func withoutSecrets(c config.Config) config.Config {
 		k := &c.Retention.Keep[i]
 		k.Workspace, k.Channel = redacted(k.Workspace), redacted(k.Channel)
 	}
+	c.Channels = slices.Clone(c.Channels)
+	for i := range c.Channels {
+		c.Channels[i].Instructions = redacted(c.Channels[i].Instructions)
+		for _, list := range []*config.List{&c.Channels[i].Match.ID, &c.Channels[i].Match.Name, &c.Channels[i].Match.Workspace, &c.Channels[i].MayAsk} {
+			*list = slices.Clone(*list)
+			for j := range *list {
+				(*list)[j] = redacted((*list)[j])
+			}
+		}
+	}
 	return c
 }
 

@@ -65,10 +65,16 @@ func (c *serveCmd) load(a *app) (config.Config, error) {
 }
 
 // mayStart joins the problems of a configuration that loaded with err: those of its
-// policy and those that keep a bot from starting are reported with the rest.
+// policies and those that keep a bot from starting are reported with the rest.
 func (a *app) mayStart(c config.Config, err error, further ...error) error {
 	_, errPolicy := loadPolicy(c.Policy)
-	if all := errors.Join(append([]error{err, errPolicy}, further...)...); all != nil {
+	problems := append([]error{err, errPolicy}, further...)
+	for _, r := range c.Channels {
+		if _, err := loadPolicy(r.Policy); err != nil {
+			problems = append(problems, fmt.Errorf("%s.policy: %w", r.At, err))
+		}
+	}
+	if all := errors.Join(problems...); all != nil {
 		return usagef("%v", all)
 	}
 	return nil

@@ -99,6 +99,7 @@ type sharedParts struct {
 	ended     *broadcast // of turns
 	caches    *caches
 	lists     *allowList
+	rules     *rules
 	tools     *mcpclient.Client       // nil: no servers are configured
 	apiAt     *atomic.Pointer[string] // where the API listens, once it does
 	services
@@ -167,6 +168,10 @@ func openDaemon(ctx context.Context, o Options, k daemonKind) (*Daemon, error) {
 // open wires a daemon over a store that is watched.
 func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch *storeWatch) (_ *Daemon, err error) {
 	models := k.models(o.Config)
+	byChannel, err := newRules(o.Config, o.Policy)
+	if err != nil {
+		return nil, err
+	}
 	keeper := newRetainer(o, st)
 	if err := keeper.Begin(ctx); err != nil {
 		return nil, err
@@ -192,13 +197,13 @@ func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch
 	}
 	s := sharedParts{
 		traces: newTracer(o, collector), collector: collector, options: o, store: st, disk: watch, search: found, owner: me.Owner, began: o.Outside.clock(), meters: meters,
-		responder: answers, ended: newBroadcast(), caches: &caches{}, lists: &allowList{}, apiAt: &atomic.Pointer[string]{},
+		responder: answers, ended: newBroadcast(), caches: &caches{}, lists: &allowList{}, rules: byChannel, apiAt: &atomic.Pointer[string]{},
 	}
 	if s.services, err = s.openServices(); err != nil {
 		return nil, err
 	}
 	if k.tools {
-		if s.tools, err = startTools(ctx, o, meters); err != nil {
+		if s.tools, err = startTools(ctx, o, meters, byChannel.offers); err != nil {
 			return nil, err
 		}
 		defer func() {

@@ -125,7 +125,7 @@ func (s *discordService) backfillOptions(w earshot.WorkspaceID) backfill.Options
 		Handle:       s.takeFound,
 		Fresh:        missedAge(c.Answer),
 		Tier:         discordTier,
-		ThreadsAlone: !showsChannel(limitForSlack(c, o.Policy)),
+		ThreadsAlone: !s.rules.showsChannels(),
 		Floor:        s.floor,
 		Now:          o.Outside.now(), Log: o.Log,
 	}
@@ -215,7 +215,7 @@ const (
 // fetchReferences loads what messages near the anchor reply to, and what those reply
 // to in turn, where the store does not know it.
 func (s *discordService) fetchReferences(ctx context.Context, at bot.Place) error {
-	of := limitForSlack(s.options.Config, s.options.Policy)
+	of := s.rules.policy(at.Channel)
 	asked := map[earshot.MessageID]bool{}
 	for range referenceRounds {
 		list, err := gather.Unknown(ctx, s.store, at.Channel, at.Anchor, of, mostReferences)

@@ -87,11 +87,7 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 	b := bot.New(bot.Options{
 		Store: s.store, Platform: p, Identity: who,
 		Model: s.responder.model, Agent: s.responder.agent(c), Access: s.agentAccess(), Count: s.responder.counter, FileTokens: s.responder.fileTokens, Fault: s.responder.fault,
-		Policy: limitForSlack(c, o.Policy), Budget: c.Budget.Assemble(), Instructions: c.Agent.Instructions, MaxTokens: c.Limits.MaxTokens,
-		Answer: bot.Answer{Roots: c.Answer.AutoAnswer, OwnedThreads: c.Answer.OwnedThreads, Bots: c.Answer.Bots, Each: c.Answer.Each, PreviewWait: previewWait(c), Cite: c.Answer.Cite, Feedback: c.Answer.Feedback == config.FeedbackButtons,
-			BotTurns: c.Answer.BotTurns, BotWindow: time.Duration(c.Answer.BotMinutes) * time.Minute,
-			NoForms: !c.Answer.Forms, FormTurns: c.Answer.FormTurns, EditWindow: editWindow(c.Answer.EditMinutes)},
-		Ambient: s.ambient(c), Ask: placesIn(c.Answer.Ask), SendFile: bot.SendFile(placesIn(c.Answer.SendFile)),
+		Rules: s.rules.inChannel, Ambient: bot.Ambient{Model: s.responder.ambient}, SendFile: sendsFiles(c), MaxTokens: c.Limits.MaxTokens,
 		Approve: bot.Approve{By: c.Approve.By, Expire: time.Duration(c.Approve.ExpireMinutes) * time.Minute, Hold: c.Answer.WhileWaiting == config.WaitingHold},
 		Limits: bot.Limits{
 			Fresh:    time.Duration(c.Answer.FreshMinutes) * time.Minute,
@@ -103,7 +99,6 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 			Rounds:   c.Limits.Rounds,
 		},
 		Trust: c.Context.Trust.Rule(), AllowList: s.lists.ask,
-		Links: c.Links.Hosts, MayMention: bot.MayMention(c.Answer.MayMention), Channels: channelOptions(c),
 		Tools: s.toolboxes(), ToolTokens: c.Tools.Budget, Search: s.search, Files: newFiles(c, p), Zone: c.Context.Zone, Placeholder: kindOf(c).placeholder(c), NoAwayNotice: !c.Answer.AwayNotice,
 		Log: o.Log, DryRun: o.DryRun, Done: s.turnEnded, Trace: s.traces.hook(), Refused: s.meters.Refusal,
 		Owner: o.Outside.Owner, NewKey: o.Outside.NewKey, Jitter: o.Outside.fraction(), Now: o.Outside.now(),
@@ -127,17 +122,6 @@ func placesIn(list []string) bot.Ask {
 	return a
 }
 
-// ambient returns where the bot reads along.
-func (s sharedParts) ambient(c config.Config) bot.Ambient {
-	a := bot.Ambient{Speak: c.Answer.Ambient == config.AmbientSpeak, Hourly: c.Answer.AmbientHourly, Model: s.responder.ambient}
-	if c.Answer.Ambient != config.AmbientOff {
-		for _, id := range c.Answer.AmbientChannels {
-			a.Channels = append(a.Channels, earshot.ChannelID(id))
-		}
-	}
-	return a
-}
-
 // previewWait returns how long a question waits for the preview of its link: not at all
 // on a platform that sends none.
 func previewWait(c config.Config) time.Duration {
@@ -153,15 +137,6 @@ func editWindow(minutes int) time.Duration {
 		return -1 // none does
 	}
 	return time.Duration(minutes) * time.Minute
-}
-
-// channelOptions returns what holds in single channels.
-func channelOptions(c config.Config) map[earshot.ChannelID]bot.ChannelOptions {
-	out := map[earshot.ChannelID]bot.ChannelOptions{}
-	for id, own := range c.Channels {
-		out[earshot.ChannelID(id)] = bot.ChannelOptions{Links: own.Hosts, MayMention: bot.MayMention(own.MayMention)}
-	}
-	return out
 }
 
 // missedAge returns how old a question that was missed in a downtime may be so that the

@@ -102,7 +102,7 @@ func (s *slackService) backfillOptions(w earshot.WorkspaceID) backfill.Options {
 		Fresh:        missedAge(c.Answer),
 		Tier:         tier,
 		Degrade:      c.Slack.Overflow == config.OverflowDegrade,
-		ThreadsAlone: !showsChannel(limitForSlack(c, o.Policy)),
+		ThreadsAlone: !s.rules.showsChannels(),
 		Floor:        s.floor,
 		Now:          o.Outside.now(), Log: o.Log,
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/daemon/metrics"
 	"github.com/earshot-ai/earshot/tokens"
 	"github.com/earshot-ai/earshot/tools/mcpclient"
@@ -15,11 +16,11 @@ import (
 const toolPatience = 40 * time.Second
 
 // newTools makes the client of the configured MCP servers; nil where none is.
-func newTools(o Options, called func(mcpclient.Called)) (*mcpclient.Client, error) {
+func newTools(o Options, called func(mcpclient.Called), offered func(string, earshot.Channel) bool) (*mcpclient.Client, error) {
 	if len(o.Config.Tools.MCP) == 0 {
 		return nil, nil
 	}
-	c, err := mcpclient.New(mcpclient.Options{Servers: o.Config.Tools.Servers(), Version: o.Version, Log: o.Log, Called: called})
+	c, err := mcpclient.New(mcpclient.Options{Servers: o.Config.Tools.Servers(), Version: o.Version, Log: o.Log, Called: called, Offered: offered})
 	if err != nil {
 		return nil, fmt.Errorf("tools.mcp: %w", err)
 	}
@@ -28,8 +29,8 @@ func newTools(o Options, called func(mcpclient.Called)) (*mcpclient.Client, erro
 
 // startTools connects to the configured MCP servers. One that is away does not stop the
 // start: it is connected to when it comes.
-func startTools(ctx context.Context, o Options, m *metrics.Metrics) (*mcpclient.Client, error) {
-	c, err := newTools(o, func(c mcpclient.Called) { m.Tool(c.Server, c.Tool, c.Took, c.Failed) })
+func startTools(ctx context.Context, o Options, m *metrics.Metrics, offered func(string, earshot.Channel) bool) (*mcpclient.Client, error) {
+	c, err := newTools(o, func(c mcpclient.Called) { m.Tool(c.Server, c.Tool, c.Took, c.Failed) }, offered)
 	if c == nil || err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ type ToolFound struct {
 func CheckTools(ctx context.Context, o Options) ([]ToolServer, error) {
 	o.Log = nil // what it would say is in the findings
 	o = o.withDefaults()
-	c, err := newTools(o, nil)
+	c, err := newTools(o, nil, nil)
 	if c == nil || err != nil {
 		return []ToolServer{}, err
 	}

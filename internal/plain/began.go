@@ -10,6 +10,7 @@ var whyBegan = map[earshot.Beginning]string{
 	earshot.BeganRefused:  "the model's provider refused the session or its files",
 	earshot.BeganForm:     "the session was written in another form than the policy's",
 	earshot.BeganTools:    "the tools of one's own were others than before",
+	earshot.BeganRule:     "the policy or the instructions were others than before",
 	earshot.BeganByPolicy: "the policy before kept no session",
 }
 

@@ -114,6 +114,7 @@ type dispatchMessage struct {
 	suffix  string // of the delivery's id, where a dispatch is about several messages or passed on twice
 	refused earshot.Refusal
 	by      earshot.Reactor // see [earshot.Event].By
+	groups  []string        // see [bot.Event.Groups]
 	known   bool            // see [bot.Event.Known]
 	raw     bool            // the dispatch is kept with the message
 	more    bool            // further events of the dispatch follow, so its place is not reached yet
@@ -128,7 +129,7 @@ func (p *Platform) pass(ctx context.Context, x *delivery, m dispatchMessage) err
 		Event: earshot.Event{
 			Delivery: x.Delivery, Received: earshot.TimeOf(x.Received), Message: m.message, Refused: m.refused, By: m.by,
 		},
-		Channel: m.channel, Key: m.key, Known: m.known,
+		Channel: m.channel, Key: m.key, Known: m.known, Groups: m.groups,
 	}
 	if m.suffix != "" {
 		e.Delivery += "-" + m.suffix

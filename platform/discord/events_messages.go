@@ -95,6 +95,7 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 		}
 		e.refused, e.known = why, e.known || repeats
 	default:
+		e.groups = d.Roles
 		if e.refused = p.notAllowed(m.Author.ID, d.Roles); at.Guild != "" {
 			p.learnRefusal(person{at.Guild, string(m.Author.ID)}, e.refused != "")
 		}

@@ -90,6 +90,7 @@ func (c Config) Check() []error {
 	c.checkInspect(bad)
 	c.checkOtel(bad)
 	c.checkTools(bad)
+	c.checkRules(bad)
 	if c.Local.Listen != "" && !IsLoopback(c.Local.Listen) {
 		bad("local.listen", "must be a loopback address with a port, such as 127.0.0.1:8484 (port 0: any free one)")
 	}
@@ -107,8 +108,7 @@ func (c Config) checkChoices(bad problemReport) {
 		}
 	}
 	oneOf("platform", c.Platform, Platforms...)
-	mentions := []string{MentionAsker, MentionThread, MentionChannel}
-	oneOf("answer.may_mention", c.Answer.MayMention, mentions...)
+	oneOf("answer.may_mention", c.Answer.MayMention, MentionAsker, MentionThread, MentionChannel)
 	oneOf("answer.while_waiting", c.Answer.WhileWaiting, WaitingAnswer, WaitingHold)
 	oneOf("answer.feedback", c.Answer.Feedback, FeedbackOff, FeedbackReactions, FeedbackButtons)
 	if c.Answer.WhileWaiting == WaitingHold && c.Approve.ExpireMinutes > 120 {
@@ -132,12 +132,6 @@ func (c Config) checkChoices(bad problemReport) {
 		bad("answer.ambient_channels", "is empty; name the ids of the channels where the bot reads along, or set answer.ambient to off")
 	}
 	checkLinkHosts("links.hosts", c.Links.Hosts, bad)
-	for _, id := range slices.Sorted(maps.Keys(c.Channels)) {
-		if own := c.Channels[id]; own.MayMention != "" {
-			oneOf("channels."+id+".may_mention", own.MayMention, mentions...)
-		}
-		checkLinkHosts("channels."+id+".hosts", c.Channels[id].Hosts, bad)
-	}
 	for _, l := range []struct{ who, lane string }{{"external", c.Context.Trust.External}, {"guest", c.Context.Trust.Guest}, {"bots", c.Context.Trust.Bots}, {"not_allowed", c.Context.Trust.NotAllowed}} {
 		oneOf("context.trust."+l.who, l.lane, string(earshot.LaneFull), string(earshot.LaneInert), string(earshot.LaneOut))
 	}

@@ -22,33 +22,33 @@ import (
 // A Config holds all settings. The tags are the keys of the YAML file (yaml), the
 // variables that override them (env), and the documentation (doc).
 type Config struct {
-	Agent     Agent              `yaml:"agent" doc:"who the bot is"`
-	Store     string             `yaml:"store" env:"EARSHOT_DB" doc:"the database: a path, sqlite:PATH, postgres://…, host=… dbname=… or memory:. Empty: a file in your data directory."`
-	Platform  string             `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"the platform that the bot is on: local, slack or discord."`
-	Policy    string             `yaml:"policy" env:"EARSHOT_POLICY" doc:"how a prompt is made: a built-in policy's name, or a policy file."`
-	Counter   string             `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: auto (o200k, times a factor that is learned for each model from what its provider reports), o200k, bytes4, or o200k times a factor of your own, as in o200k*1.15."`
-	Budget    Budget             `yaml:"budget" doc:"tokens of a prompt"`
-	Context   Context            `yaml:"context" doc:"what a prompt shows besides messages, and whose words"`
-	Answer    Answer             `yaml:"answer" doc:"what is answered besides mentions and direct messages"`
-	Links     Links              `yaml:"links" doc:"links in answers"`
-	Channels  map[string]Channel `yaml:"channels" doc:"by channel id: what holds there in place of links.hosts (hosts) and answer.may_mention (may_mention)."`
-	Limits    Limits             `yaml:"limits" doc:"the limits of one turn"`
-	Lease     Lease              `yaml:"lease" doc:"how replicas share conversations"`
-	Model     Model              `yaml:"model" doc:"which model answers"`
-	Summary   Summary            `yaml:"summary" doc:"summaries of long conversations; see memory.md"`
-	Search    Search             `yaml:"search" doc:"search, and by meaning besides words; see embeddings.md"`
-	Tools     Tools              `yaml:"tools" doc:"what the bot can do besides reading its channel; see tools-of-your-own.md"`
-	Approve   Approvals          `yaml:"approve" doc:"who agrees before a tool changes something; see approvals.md"`
-	Local     Local              `yaml:"local" doc:"the platform without a network"`
-	Slack     Slack              `yaml:"slack" doc:"the bot on Slack; see slack.md"`
-	Discord   Discord            `yaml:"discord" doc:"the bot on Discord; see discord.md"`
-	Retention Retention          `yaml:"retention" doc:"how long messages are kept; see retention.md"`
-	API       API                `yaml:"api" doc:"the HTTP API for bots in any language; see http.md"`
-	Inspect   Inspect            `yaml:"inspect" doc:"the web page that shows what the model saw; see inspector.md"`
-	Health    Health             `yaml:"health" doc:"probes and metrics; see operations.md"`
-	Otel      Otel               `yaml:"otel" doc:"traces and metrics for a collector of OpenTelemetry; see observability.md"`
-	Log       Log                `yaml:"log" doc:"the log"`
-	Keys      Keys               `yaml:"-"`
+	Agent     Agent     `yaml:"agent" doc:"who the bot is"`
+	Store     string    `yaml:"store" env:"EARSHOT_DB" doc:"the database: a path, sqlite:PATH, postgres://…, host=… dbname=… or memory:. Empty: a file in your data directory."`
+	Platform  string    `yaml:"platform" env:"EARSHOT_PLATFORM" doc:"the platform that the bot is on: local, slack or discord."`
+	Policy    string    `yaml:"policy" env:"EARSHOT_POLICY" doc:"how a prompt is made: a built-in policy's name, or a policy file."`
+	Counter   string    `yaml:"counter" env:"EARSHOT_COUNTER" doc:"how tokens are counted: auto (o200k, times a factor that is learned for each model from what its provider reports), o200k, bytes4, or o200k times a factor of your own, as in o200k*1.15."`
+	Budget    Budget    `yaml:"budget" doc:"tokens of a prompt"`
+	Context   Context   `yaml:"context" doc:"what a prompt shows besides messages, and whose words"`
+	Answer    Answer    `yaml:"answer" doc:"what is answered besides mentions and direct messages"`
+	Links     Links     `yaml:"links" doc:"links in answers"`
+	Channels  []Rule    `yaml:"channels" doc:"rules: what holds in some channels in place of what holds in all; see channels.md. A list of {match, instructions, instructions_only, policy, budget, answer, tools, may_ask, hosts, may_mention}, of which the first holds whose match does. A block by channel id, as in {C0123: {may_mention: thread}}, is the same as rules for these ids, in the order of the ids."`
+	Limits    Limits    `yaml:"limits" doc:"the limits of one turn"`
+	Lease     Lease     `yaml:"lease" doc:"how replicas share conversations"`
+	Model     Model     `yaml:"model" doc:"which model answers"`
+	Summary   Summary   `yaml:"summary" doc:"summaries of long conversations; see memory.md"`
+	Search    Search    `yaml:"search" doc:"search, and by meaning besides words; see embeddings.md"`
+	Tools     Tools     `yaml:"tools" doc:"what the bot can do besides reading its channel; see tools-of-your-own.md"`
+	Approve   Approvals `yaml:"approve" doc:"who agrees before a tool changes something; see approvals.md"`
+	Local     Local     `yaml:"local" doc:"the platform without a network"`
+	Slack     Slack     `yaml:"slack" doc:"the bot on Slack; see slack.md"`
+	Discord   Discord   `yaml:"discord" doc:"the bot on Discord; see discord.md"`
+	Retention Retention `yaml:"retention" doc:"how long messages are kept; see retention.md"`
+	API       API       `yaml:"api" doc:"the HTTP API for bots in any language; see http.md"`
+	Inspect   Inspect   `yaml:"inspect" doc:"the web page that shows what the model saw; see inspector.md"`
+	Health    Health    `yaml:"health" doc:"probes and metrics; see operations.md"`
+	Otel      Otel      `yaml:"otel" doc:"traces and metrics for a collector of OpenTelemetry; see observability.md"`
+	Log       Log       `yaml:"log" doc:"the log"`
+	Keys      Keys      `yaml:"-"`
 
 	// Gone are variables that are set and were settings once, each with what holds now.
 	// They count for nothing, and do not keep a bot from starting.
@@ -160,13 +160,6 @@ type Approvals struct {
 // Links sets which links of an answer are links.
 type Links struct {
 	Hosts []string `yaml:"hosts" env:"EARSHOT_LINK_HOSTS" doc:"hosts to which the links in an answer stay links, with their subdomains, such as grafana.example.com. A link that somebody wrote in what the model was shown stays one too; every other address is shown as code."`
-}
-
-// A Channel is what holds in one channel in place of what holds in all. What is left out
-// stays.
-type Channel struct {
-	Hosts      []string `yaml:"hosts" doc:"as links.hosts."`
-	MayMention string   `yaml:"may_mention" doc:"as answer.may_mention."`
 }
 
 // Limits bound one turn.

@@ -90,7 +90,10 @@ channels:
 	}
 	want := config.Default()
 	want.Answer.MayMention, want.Links.Hosts = config.MentionThread, []string{"a.example", "b.example"}
-	want.Channels = map[string]config.Channel{"C0123": {MayMention: config.MentionChannel}, "C0456": {Hosts: []string{}}}
+	want.Channels = []config.Rule{
+		{At: "channels.C0123", Match: config.Match{ID: config.List{"C0123"}}, MayMention: config.MentionChannel},
+		{At: "channels.C0456", Match: config.Match{ID: config.List{"C0456"}}, Hosts: []string{}},
+	}
 	if diff := cmp.Diff(got, want, secrets); diff != "" {
 		t.Errorf("-got +want\n%s", diff)
 	}

@@ -19,14 +19,24 @@ import (
 // error joins every problem, each in one line with its key and the remedy; the
 // settings that could be read are returned too.
 func Load(path string, environ []string) (Config, error) {
-	c := Default()
+	c, _, err := LoadSources(path, environ)
+	return c, err
+}
+
+// Sources say where settings come from, by their keys: a place in the file (file:line) or a
+// variable. Keys that they do not have are those with the default.
+type Sources map[string]string
+
+// LoadSources is [Load], and says where each setting comes from.
+func LoadSources(path string, environ []string) (Config, Sources, error) {
+	c, sources := Default(), Sources{}
 	var problems []error
 	if path != "" {
 		data, err := os.ReadFile(path)
 		if err != nil {
-			return c, fmt.Errorf("read the configuration: %w", err)
+			return c, sources, fmt.Errorf("read the configuration: %w", err)
 		}
-		problems = readYAML(path, data, &c)
+		problems = readYAML(path, data, &c, sources)
 	}
 	vars := map[string]string{}
 	for _, kv := range environ {
@@ -42,9 +52,23 @@ func Load(path string, environ []string) (Config, error) {
 	problems = append(problems, readSecretFiles(vars)...)
 	problems = append(problems, trimSecrets(vars)...)
 	problems = append(problems, readEnv(vars, &c)...)
+	sources.addVariables("", reflect.TypeFor[Config](), vars)
 	c.Keys.Providers = providerKeys(vars)
 	problems = append(problems, readNamed(&c.Tools, vars)...)
-	return c, errors.Join(append(problems, c.Check()...)...)
+	return c, sources, errors.Join(append(problems, c.Check()...)...)
+}
+
+// addVariables adds the settings whose variables are set.
+func (s Sources) addVariables(path string, t reflect.Type, vars map[string]string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		key := f.Tag.Get("yaml")
+		if name := f.Tag.Get("env"); name != "" && vars[name] != "" {
+			s[joinPath(path, key)] = name
+		} else if f.Type.Kind() == reflect.Struct && key != "-" {
+			s.addVariables(joinPath(path, key), f.Type, vars)
+		}
+	}
 }
 
 // readEnv sets the fields whose variables are set.

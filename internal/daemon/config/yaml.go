@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,11 +21,12 @@ import (
 // and quotes the lines around it (docs/decisions/102).
 type reader struct {
 	file     string
+	sources  Sources
 	problems []error
 }
 
-func readYAML(file string, data []byte, c *Config) []error {
-	r := &reader{file: file}
+func readYAML(file string, data []byte, c *Config, sources Sources) []error {
+	r := &reader{file: file, sources: sources}
 	if err := yamlfile.Check(data); err != nil {
 		return []error{fmt.Errorf("%s %w", file, err)}
 	}
@@ -50,6 +52,11 @@ func (r *reader) bad(n ast.Node, key, format string, args ...any) {
 	r.problems = append(r.problems, fmt.Errorf("%s:%d: %s: %s", r.file, n.GetToken().Position.Line, key, fmt.Sprintf(format, args...)))
 }
 
+// found notes where a setting stands.
+func (r *reader) found(path string, n ast.Node) {
+	r.sources[path] = fmt.Sprintf("%s:%d", r.file, n.GetToken().Position.Line)
+}
+
 // block reads the keys of a mapping into a struct.
 func (r *reader) block(path string, n ast.Node, v reflect.Value) {
 	values, ok := mappingEntries(n)
@@ -66,6 +73,8 @@ func (r *reader) block(path string, n ast.Node, v reflect.Value) {
 			r.bad(kv.Key, at, "%s", unknownKey(at, names))
 		case kv.Value.Type() == ast.NullType:
 			// A key without a value keeps the default.
+		case field.Type() == reflect.TypeFor[[]Rule]():
+			r.rules(at, kv.Value, field.Addr().Interface().(*[]Rule))
 		case field.Kind() == reflect.Struct:
 			r.block(at, kv.Value, field)
 		case field.Kind() == reflect.Map && field.Type().Elem().Kind() == reflect.Struct:
@@ -92,6 +101,7 @@ func (r *reader) table(path string, n ast.Node, v reflect.Value) {
 			r.bad(kv.Key, path, "a name must be a text")
 			continue
 		}
+		r.found(joinPath(path, name), kv.Key)
 		one := reflect.New(v.Type().Elem()).Elem()
 		r.block(joinPath(path, name), kv.Value, one)
 		v.SetMapIndex(reflect.ValueOf(name), one)
@@ -105,9 +115,35 @@ func (r *reader) list(path string, n ast.Node, v reflect.Value) {
 		r.bad(n, path, "must be a list")
 		return
 	}
+	r.found(path, n)
 	v.Set(reflect.MakeSlice(v.Type(), len(values.Values), len(values.Values)))
 	for i, one := range values.Values {
-		r.block(fmt.Sprintf("%s[%d]", path, i), one, v.Index(i))
+		at := fmt.Sprintf("%s[%d]", path, i)
+		r.found(at, one)
+		r.block(at, one, v.Index(i))
+	}
+}
+
+// rules reads the rules of channels: a list, or a block by id.
+func (r *reader) rules(path string, n ast.Node, to *[]Rule) {
+	if _, ok := mappingEntries(n); !ok {
+		r.list(path, n, reflect.ValueOf(to).Elem())
+		for i := range *to {
+			(*to)[i].At = ruleAt(i)
+		}
+		return
+	}
+	var byID map[string]Rule
+	r.table(path, n, reflect.ValueOf(&byID).Elem())
+	*to = nil
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		one := byID[id]
+		one.At = joinPath(path, id)
+		if !reflect.ValueOf(one.Match).IsZero() {
+			r.bad(n, one.At+".match", "is the id already; write channels as a list for other matches")
+		}
+		one.Match = Match{ID: List{id}}
+		*to = append(*to, one)
 	}
 }
 
@@ -117,6 +153,10 @@ func (r *reader) leaf(path string, n ast.Node, v reflect.Value) {
 			r.bad(n, path, "must be a text")
 			return
 		}
+	}
+	if r.found(path, n); v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
 	}
 	if err := yaml.NodeToValue(n, v.Addr().Interface()); err != nil && !errors.Is(err, io.EOF) {
 		r.bad(n, path, "must be %s", kindWord(v.Type()))

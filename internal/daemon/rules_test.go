@@ -1,0 +1,111 @@
+package daemon_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/model/modeltest"
+	"github.com/earshot-ai/earshot/simulate"
+	"github.com/earshot-ai/earshot/simulate/discord"
+	"github.com/earshot-ai/earshot/store"
+)
+
+const yesScript = `{"fixtures": [{"match": {"userMessage": "?"}, "response": {"content": "Yes."}}]}`
+
+// configured writes the configuration that the daemon starts with.
+func (x *botWorld) configured(text string) {
+	x.t.Helper()
+	x.file = filepath.Join(x.t.TempDir(), "earshot.yaml")
+	if err := os.WriteFile(x.file, []byte(text), 0o600); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// refusedTurns returns the turns that were refused, as "channel why".
+func (x *botWorld) refusedTurns() []string {
+	x.t.Helper()
+	st, err := store.Open(x.t.Context(), x.db, nil)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer st.Close()
+	list, err := st.QueuedTurns(x.t.Context(), earshot.TurnQuery{States: []earshot.TurnState{earshot.TurnRefused}, Limit: 100})
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	var out []string
+	for _, q := range list {
+		out = append(out, string(q.Conversation.Scope.Channel)+" "+q.Why)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestRulesHoldInTheirChannelsOnSlack(t *testing.T) {
+	t.Parallel()
+	server := modeltest.StartScripted(t, yesScript)
+	x := newSlackWorld(t, server, byHTTP, nil)
+	group := x.AddGroup(simulate.UserGroup{Handle: "oncall", Users: []string{x.bob}})
+	incident := x.AddChannel(simulate.Channel{Name: "inc-7", Kind: simulate.Private, Members: []string{x.ann, x.bob, x.self}})
+	x.configured(`agent: {instructions: Be kind.}
+tools:
+  mcp: [{name: tracker, url: "` + toolServer(t) + `", channels: []}]
+channels:
+  - match: {name: inc-*, kind: private}
+    instructions: An incident has a number.
+    policy: thread
+    answer: {auto_answer: true}
+    may_ask: [` + group + `]
+  - match: {kind: [public, dm]}
+    tools: []
+`)
+	x.knows()
+	x.start()
+	x.Say(x.general, x.ann, "nobody is asked here?")
+	x.Say(x.general, x.ann, x.at("is it up?"))
+	x.ends(earshot.TurnDone)
+	x.Say(incident, x.bob, "is it down?")
+	if r := x.ends(earshot.TurnDone); r.Turn.Conversation.Scope.Channel != earshot.ChannelID(incident) {
+		t.Errorf("turn %+v", r.Turn)
+	}
+	x.Say(incident, x.ann, "may I?")
+	x.settled()
+	if diff := cmp.Diff(x.refusedTurns(), []string{incident + " not-allowed"}); diff != "" {
+		t.Error(diff)
+	}
+	sent := x.wire.sent()
+	if len(sent) != 2 {
+		t.Fatalf("the model was asked %d times", len(sent))
+	}
+	for i, own := range []bool{false, true} {
+		for text, want := range map[string]bool{"Be kind.": true, "An incident has a number.": own, "tracker__list": own} {
+			if strings.Contains(sent[i], text) != want {
+				t.Errorf("that request %d has %q is %v, want %v:\n%s", i, text, !want, want, sent[i])
+			}
+		}
+	}
+}
+
+// Roles come with what people say: Discord is asked for nobody's.
+func TestWhoMayAskByRoleOnDiscord(t *testing.T) {
+	t.Parallel()
+	server := modeltest.StartScripted(t, yesScript)
+	x := newDiscordWorld(t, server, nil)
+	role := x.AddRole(discord.Role{Name: "ops"})
+	x.SetMember(x.Guild(), x.bob, "", role)
+	x.configured("channels:\n  - match: {id: " + x.general + "}\n    may_ask: [" + role + "]\n")
+	x.start()
+	x.Say(x.general, x.ann, x.at("may I?"))
+	x.Say(x.general, x.bob, x.at("may I?"))
+	x.ends(earshot.TurnDone)
+	x.settled()
+	if diff := cmp.Diff(x.refusedTurns(), []string{x.general + " not-allowed"}); diff != "" {
+		t.Error(diff)
+	}
+}
