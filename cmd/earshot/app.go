@@ -45,6 +45,7 @@ type commands struct {
 	Key      keyCmd      `cmd:"" group:"run" help:"Make, list and revoke API keys for bots in other languages."`
 	MCP      mcpCmd      `cmd:"" name:"mcp" group:"run" help:"Let a desktop client read the stored chat, over the Model Context Protocol."`
 	Assemble assembleCmd `cmd:"" group:"run" help:"Read one Input as JSON, write its Result: the assembler for other programs."`
+	Config   configCmd   `cmd:"" group:"run" help:"Say what holds in a channel, and which line of the configuration says so."`
 	Policy   policyCmd   `cmd:"" group:"run" help:"List, show and check policies, which say how a prompt is made."`
 
 	Doctor    doctorCmd    `cmd:"" group:"operate" help:"Say what is well and what is not, with the remedy: settings, store, bot, turns, platform."`

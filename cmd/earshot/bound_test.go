@@ -56,6 +56,7 @@ var commandBounds = map[string][]bounded{
 		{args: "--platform local", CallBound: starting},
 		{args: "--platform local --api 127.0.0.1:0 --inspect=127.0.0.1:0 --health 127.0.0.1:0", CallBound: starting, serves: true},
 	},
+	"config explain":   {{args: "T1/deploys", CallBound: aboutOne}, {args: "nowhere", CallBound: unknown, fails: true}},
 	"sidecar":          {{args: "--listen 127.0.0.1:0 --inspect=127.0.0.1:0", CallBound: starting, serves: true}},
 	"mcp":              {{args: "--stdio", CallBound: starting}, {args: "--stdio --channel T1/deploys", CallBound: starting}},
 	"key create":       {{args: "--name one --channel room-7", CallBound: aboutOne}, {args: "--name two --workspace slack/T1", CallBound: aboutOne}},
