@@ -57,6 +57,9 @@ func (c ChannelOptions) withDefaults(decides llm.Model) ChannelOptions {
 	if c.Ambient.Hourly = defaulted(c.Ambient.Hourly, 3); c.Ambient.Model == nil {
 		c.Ambient.Model = decides
 	}
+	if c.Ambient.Model == nil { // beside an agent of one's own there may be none
+		c.Ambient.Channels = nil
+	}
 	c.MayMention = cmp.Or(c.MayMention, MentionAsker)
 	return c
 }

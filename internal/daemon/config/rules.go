@@ -278,6 +278,9 @@ func (c Config) checkRules(bad problemReport) {
 			}
 		}
 		oneOf("answer.ambient", r.Answer.Ambient, AmbientOff, AmbientReact, AmbientSpeak)
+		if a := r.Answer.Ambient; c.Agent.Kind != AgentModel && a != "" && a != AmbientOff {
+			bad(r.At+".answer.ambient", "needs a model that decides, and agent.kind is %s; leave it out", c.Agent.Kind)
+		}
 		oneOf("may_mention", r.MayMention, MentionAsker, MentionThread, MentionChannel)
 		checkLinkHosts(r.At+".hosts", r.Hosts, bad)
 		for _, name := range r.Tools {
