@@ -32,8 +32,13 @@ type serveCmd struct {
 }
 
 func (c *serveCmd) Run(ctx context.Context, a *app) error {
-	cfg, err := c.load(a)
-	if err := a.mayStart(cfg, err, daemon.CheckStart(cfg)...); err != nil {
+	read := func(a *app) (config.Config, error) {
+		cfg, err := c.load(a)
+		return cfg, a.mayStart(cfg, err, daemon.CheckStart(cfg)...)
+	}
+	again := *a // what reading changes of a is used while the bot runs
+	cfg, err := read(a)
+	if err != nil {
 		return err
 	}
 	st, err := a.create(ctx)
@@ -41,7 +46,7 @@ func (c *serveCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer st.Close()
-	return service{config: cfg, store: st, dryRun: c.DryRun}.run(ctx, a)
+	return service{config: cfg, store: st, dryRun: c.DryRun, read: func() (config.Config, error) { return read(&again) }}.run(ctx, a)
 }
 
 // load returns the configuration. Flags are applied as variables of the
@@ -103,6 +108,7 @@ type service struct {
 	store   earshot.Store
 	channel earshot.Channel // the first one, where its workspace was imported
 	dryRun  bool
+	read    func() (config.Config, error) // reads config again; nil: it is not read while the bot runs
 
 	start       *inspect.Start // what the inspector's first page leads to
 	inspectOpen bool           // it asks for no token
@@ -126,12 +132,17 @@ func (s service) run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer d.Close()
+	ctx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	if s.read != nil {
+		r := newReloader(a, a.logger(s.config.Log, live), s.read)
+		running.Go(func() { r.Run(ctx, d, stop) })
+	}
 	if err := s.announce(ctx, a, d, out); err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	var running sync.WaitGroup
 	var failed error
 	running.Go(func() {
 		defer stop()

@@ -91,7 +91,7 @@ func (x Outside) ambientModel(c config.Config, models []ModelInfo, learn func(ll
 // ambientModel returns which model decides where the bot reads along; false where it is
 // the one that answers.
 func ambientModel(c config.Config, models []ModelInfo) (info ModelInfo, ok bool) {
-	if c.Answer.Ambient == config.AmbientOff || c.Answer.AmbientModel == "" || models[0].Provider == providers.Offline {
+	if !c.ReadsAlong() || c.Answer.AmbientModel == "" || models[0].Provider == providers.Offline {
 		return info, false
 	}
 	return ModelInfo{Provider: models[0].Provider, Name: c.Answer.AmbientModel, Why: "answer.ambient_model"}, true

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -55,6 +56,23 @@ func newRuleSet(c config.Config, standing assemble.Policy) (*ruleSet, error) {
 		set.policies[r.Policy] = p
 	}
 	return set, errors.Join(problems...)
+}
+
+// Reload takes up the settings of a configuration that may change while the bot runs, for
+// events and turns that begin from now on, and logs which changed settings need a restart. On
+// an error nothing changes.
+func (d *Daemon) Reload(next config.Config) error {
+	now, restart := d.rules.now.Load().config.TakeUp(next)
+	set, err := newRuleSet(now, d.options.Policy)
+	if err != nil {
+		return err
+	}
+	d.rules.now.Store(set)
+	d.options.Log.Info("the configuration was taken up", "rules", len(now.Channels))
+	if len(restart) > 0 {
+		d.options.Log.Warn("settings have changed that need a restart", "settings", strings.Join(restart, ", "))
+	}
+	return nil
 }
 
 // policy returns the policy of settings that hold in a channel.

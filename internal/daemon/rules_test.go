@@ -1,6 +1,8 @@
 package daemon_test
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/model/modeltest"
 	"github.com/earshot-ai/earshot/simulate"
 	"github.com/earshot-ai/earshot/simulate/discord"
@@ -107,5 +110,49 @@ func TestWhoMayAskByRoleOnDiscord(t *testing.T) {
 	x.settled()
 	if diff := cmp.Diff(x.refusedTurns(), []string{x.general + " not-allowed"}); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What a file says that is read again holds from then on; one with a fault changes nothing.
+func TestRulesAreTakenUpWhileTheBotRuns(t *testing.T) {
+	t.Parallel()
+	server := modeltest.StartScripted(t, yesScript)
+	x := newSlackWorld(t, server, byHTTP, nil)
+	var log bytes.Buffer
+	x.options.Log = slog.New(slog.NewTextHandler(&log, nil))
+	x.knows()
+	x.start()
+	reload := func(text string) error {
+		x.configured(text)
+		c, err := config.Load(x.file, x.environ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x.daemon.Reload(c)
+	}
+	root := x.Say(x.general, x.ann, x.at("is it up?"))
+	x.ends(earshot.TurnDone)
+	if err := reload("agent: {instructions: Be brief.}\nanswer: {parallel: 3}\nchannels: [{match: {id: " + x.general + "}, answer: {auto_answer: true}}]\n"); err != nil {
+		t.Fatal(err)
+	}
+	x.Reply(x.general, root, x.ann, x.at("still?"))
+	if r := x.ends(earshot.TurnDone); r.Turn.Began != earshot.BeganRule {
+		t.Errorf("the turn began an epoch because of %q", r.Turn.Began)
+	}
+	x.Say(x.general, x.ann, "is it down?")
+	x.ends(earshot.TurnDone)
+	if err := reload("channels: [{match: {id: " + x.general + "}, policy: ./none.yaml}]\n"); err == nil || !strings.Contains(err.Error(), "channels[0].policy: ") {
+		t.Errorf("a policy that is not there: %v", err)
+	}
+	x.Say(x.general, x.ann, "and now?")
+	x.ends(earshot.TurnDone)
+	x.stop()
+	for i, body := range x.wire.sent() {
+		if strings.Contains(body, "Be brief.") != (i > 0) {
+			t.Errorf("request %d: %s", i, body)
+		}
+	}
+	if got := log.String(); !strings.Contains(got, `need a restart" settings=answer.parallel`) || strings.Count(got, "was taken up") != 1 {
+		t.Errorf("the log says\n%s", got)
 	}
 }

@@ -213,6 +213,54 @@ func TestRulesAreWrittenAsTheyWereRead(t *testing.T) {
 	}
 }
 
+// What may change while the bot runs is taken up, and the rest is named.
+func TestSettingsAreTakenUp(t *testing.T) {
+	t.Parallel()
+	was := load(t, "agent: {instructions: Be kind.}\npolicy: window\nanswer: {ambient_model: small}\n", "EARSHOT_LOCAL_TOKEN=a-token-of-a-test")
+	next := load(t, `agent: {instructions: Be brief., name: harbour}
+answer: {each: true, parallel: 3, ambient_model: small}
+links: {hosts: [a.example]}
+tools: {mcp: [{name: wiki, command: wiki}]}
+channels: [{match: {id: C1}, answer: {ambient: react}}]
+`)
+	want := was
+	want.Agent.Instructions, want.Answer.Each, want.Links.Hosts, want.Channels = "Be brief.", true, []string{"a.example"}, next.Channels
+	got, restart := was.TakeUp(next)
+	if diff := cmp.Diff(got, want, secrets); diff != "" {
+		t.Errorf("-got +want\n%s", diff)
+	}
+	if want := []string{"agent.name", "policy", "answer.parallel", "tools.mcp", "answer.ambient_model", "a secret or the URL of an API"}; !slices.Equal(restart, want) {
+		t.Errorf("a restart is needed for %q, want %q", restart, want)
+	}
+	if _, none := was.TakeUp(was); none != nil {
+		t.Errorf("nothing has changed, but %q", none)
+	}
+}
+
+// The page about rules says what is taken up.
+func TestThePageHasWhatIsTakenUp(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/channels.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, _ := strings.Cut(string(page), "SIGHUP")
+	var walk func(path string, of reflect.Type)
+	walk = func(path string, of reflect.Type) {
+		for i := range of.NumField() {
+			f := of.Field(i)
+			at := strings.TrimPrefix(path+"."+f.Tag.Get("yaml"), ".")
+			if f.Tag.Get("live") != "" && !strings.Contains(part, "`"+at+"`") {
+				t.Errorf("docs/channels.md does not say that `%s` is taken up", at)
+			}
+			if f.Type.Kind() == reflect.Struct {
+				walk(at, f.Type)
+			}
+		}
+	}
+	walk("", reflect.TypeFor[config.Config]())
+}
+
 // The page about rules has every key.
 func TestThePageHasEveryKeyOfARule(t *testing.T) {
 	t.Parallel()
