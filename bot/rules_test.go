@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/llm/llmtest"
 )
 
@@ -140,6 +141,36 @@ func TestARuleThatChangesBeginsAnEpoch(t *testing.T) {
 		w.ask("m7", "seven")
 		same(t, "epochs", w.began(), []string{"conversation", "", "rule", "", "", "rule", "rule"})
 		w.replays(7)
+	})
+}
+
+// A prompt that is recorded is asked as it is, whatever the rule says when it is asked again.
+func TestATurnKeepsItsPromptWhereItsRuleChanges(t *testing.T) {
+	t.Parallel()
+	var changed atomic.Bool
+	model := &echo{errs: []error{&llm.Error{Retryable: true, Err: errors.New("busy")}}}
+	in(t, func(o *bot.Options) {
+		o.Model = model
+		o.Rules = byChannel(general.ID, func(own *bot.ChannelOptions) {
+			if own.Instructions = "Be kind."; changed.Load() {
+				own.Instructions = "Be short."
+				own.Policy, _ = assemble.ByName("thread")
+			}
+		})
+	}, func(w *world) {
+		w.say(general, alice, "m1", "<@U0BOT> one")
+		w.rest(time.Second)
+		changed.Store(true)
+		w.rest(time.Minute)
+		same(t, "turns", w.turns(), []string{"m1 done"})
+		if len(model.asked) != 2 || model.asked[0].System != model.asked[1].System || !strings.Contains(model.asked[1].System, "Be kind.") {
+			t.Errorf("asked %d times, %q", len(model.asked), model.asked[len(model.asked)-1].System)
+		}
+		w.replays(1)
+		w.ask("m2", "two", under("m1"))
+		if s := model.asked[len(model.asked)-1].System; !strings.Contains(s, "Be short.") {
+			t.Errorf("the next turn has %q", s)
+		}
 	})
 }
 

@@ -118,9 +118,11 @@ func (m Match) holds(c earshot.Channel) bool {
 		(m.Kind == nil || slices.ContainsFunc(m.Kind, func(kind string) bool { return slices.Contains(KindsOf(c), kind) }))
 }
 
-// isLike reports whether a name is like a pattern; neither's case counts.
+// isLike reports whether a name is like a pattern; neither's case counts, and a slash is a
+// letter as others.
 func isLike(glob, name string) bool {
-	ok, err := path.Match(strings.ToLower(glob), strings.ToLower(name))
+	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "/", "\x00") }
+	ok, err := path.Match(plain(glob), plain(name))
 	return ok && err == nil
 }
 
@@ -164,7 +166,7 @@ func (m Match) covers(n Match, id string) bool {
 	}
 	equal := func(a, b string) bool { return a == b }
 	like := func(a, b string) bool {
-		return strings.EqualFold(a, b) || a == "*" && !strings.Contains(b, "/") || !strings.ContainsAny(b, `*?[\`) && isLike(a, b)
+		return strings.EqualFold(a, b) || a == "*" || !strings.ContainsAny(b, `*?[\`) && isLike(a, b)
 	}
 	var ids []string
 	if id != "" {

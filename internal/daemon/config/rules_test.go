@@ -43,7 +43,7 @@ func TestTheFirstRuleThatMatchesHolds(t *testing.T) {
 	for _, x := range []struct {
 		in   earshot.Channel
 		want int
-	}{{inGeneral, 2}, {inIncidents, 1}, {inShared, 3}, {inDM, 4}, {unknownYet, -1}, {earshot.Channel{ID: "C8", Kind: earshot.KindChannel}, 5}} {
+	}{{inGeneral, 2}, {inIncidents, 1}, {earshot.Channel{ID: "C8", Name: "inc-a/b", Kind: earshot.KindGroup}, 1}, {inShared, 3}, {inDM, 4}, {unknownYet, -1}, {earshot.Channel{ID: "C8", Kind: earshot.KindChannel}, 5}} {
 		if got := c.For(x.in).Rule; got != x.want {
 			t.Errorf("in %s rule %d holds, want %d", x.in.ID, got, x.want)
 		}
