@@ -19,7 +19,7 @@ func (p *Platform) SendFile(ctx context.Context, at bot.Place, f bot.TextFile) e
 	p.replies.to.Put(placeKey(at), to)
 	post := func(refers bool) error {
 		m := newPost(bot.Draft{Place: at}, nil, refers)
-		m.Attachments = []sentFile{{ID: 0, Name: f.Name}}
+		m.Attachments = []sentFile{{ID: "0", Name: f.Name}}
 		_, err := p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, discordapi.Upload{Body: m, Name: f.Name, Data: f.Text})
 		return err
 	}
@@ -30,8 +30,9 @@ func (p *Platform) SendFile(ctx context.Context, at bot.Place, f bot.TextFile) e
 	return postError(err)
 }
 
-// A sentFile names a file of a post, by the number of its part in the form.
+// A sentFile names a file of a post, by the number of its part in the form, which is a text as
+// ids are: Discord takes the number too, and its description does not.
 type sentFile struct {
-	ID   int    `json:"id"`
+	ID   string `json:"id"`
 	Name string `json:"filename"`
 }
