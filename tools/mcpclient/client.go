@@ -141,21 +141,6 @@ func (errNotForYou) Reason() string { return "it is for other people than the on
 
 func (errNotForYou) Unwrap() error { return toolbox.ErrNotRun }
 
-// Instructions are what a server says about the use of its tools.
-type Instructions struct{ Server, Text string }
-
-// Instructions returns those of the servers that have tools at a place, by name, cleaned
-// and bounded. They are the server's words: data, as its descriptions are.
-func (c *Client) Instructions(p toolbox.Place) []Instructions {
-	var all []Instructions
-	for _, s := range c.servers {
-		if text := s.instructionsNow(); text != "" && c.offeredAt(s, p) {
-			all = append(all, Instructions{s.Name, text})
-		}
-	}
-	return all
-}
-
 // A Report says how it stands with a server.
 type Report struct {
 	Server       string

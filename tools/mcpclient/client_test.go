@@ -171,15 +171,25 @@ func TestACallThatHangsEndsWithItsTime(t *testing.T) {
 	})
 }
 
+// firstOf returns the first of the tools at a place.
+func firstOf(t *testing.T, c *mcpclient.Client) toolbox.Tool {
+	t.Helper()
+	list, err := c.Tools(t.Context(), here)
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%d tools, %v", len(list), err)
+	}
+	return list[0]
+}
+
 func TestResultsAreCleaned(t *testing.T) {
 	everyTransport(t, func(t *testing.T, s mcpclient.Server) {
 		c, _ := start(t, mcpclient.Options{Servers: []mcpclient.Server{s}})
 		if r, err := call(t, c, "forge", ""); err != nil || written(r) != "red evil ab end" {
 			t.Errorf("got %q, %v", written(r), err)
 		}
-		i := c.Instructions(here)
-		if len(i) != 1 || len(i[0].Text) > 2000 || strings.ContainsAny(i[0].Text, "\x1b") || !strings.HasPrefix(i[0].Text, "Be careful.") {
-			t.Errorf("instructions: got %v", i)
+		told := firstOf(t, c).Description
+		if len(told) > 2100 || strings.ContainsAny(told, "\x1b") || !strings.HasPrefix(told, "What the server says about all of its tools: Be careful.") {
+			t.Errorf("instructions: got %v", told)
 		}
 	})
 }

@@ -19,7 +19,7 @@ const (
 	mostTools        = 256
 	mostPages        = 64
 	mostDescription  = 1024
-	mostInstructions = 2000
+	mostInstructions = 1000
 	mostProblems     = 50
 )
 
@@ -111,6 +111,15 @@ func (s *server) offer(told []*mcp.Tool) list {
 	}
 	slices.SortFunc(l.tools, func(x, y tool) int { return strings.Compare(x.Name, y.Name) })
 	return l
+}
+
+// introduce puts what a server says about the use of its tools before the description of the
+// first: that is where its words stand in a prompt.
+func (l *list) introduce(instructions string) {
+	if instructions != "" && len(l.tools) > 0 {
+		t := &l.tools[0]
+		t.Description = "What the server says about all of its tools: " + instructions + "\n\n" + t.Description
+	}
 }
 
 // leftOut reports whether the operator left a tool out.

@@ -227,6 +227,7 @@ func (s *server) read(ctx context.Context, session *mcp.ClientSession) error {
 	if about != nil {
 		instructions, _ = s.strain.text(strings.TrimSpace(about.Instructions), mostInstructions)
 	}
+	l.introduce(instructions)
 	s.mu.Lock()
 	was, began := s.list, s.session != nil
 	s.list, s.instructions = l, instructions
@@ -311,12 +312,6 @@ func (s *server) known() list {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.list
-}
-
-func (s *server) instructionsNow() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.instructions
 }
 
 func (s *server) report() Report {
