@@ -85,17 +85,22 @@ const (
 )
 
 // heldUntil returns when the questions of a conversation were free to be answered: they are
-// as old as that at most. The outcome is listening where they are still held.
+// as old as that at most. The outcome is listening where they are still held. What a tool asks
+// holds them always: its turn keeps the lease meanwhile.
 func (b *Bot) heldUntil(ctx context.Context, lease earshot.Lease) (free earshot.Time, err error) {
-	if !b.opts.Approve.Hold {
+	if !b.opts.Approve.Hold && len(b.opts.Tools) == 0 {
 		return 0, nil
 	}
-	list, err := b.store.Approvals(ctx, earshot.ApprovalQuery{Agent: b.agent, Scope: &lease.Conversation.Scope, Limit: maxApprovals})
+	most := maxApprovals
+	if !b.opts.Approve.Hold {
+		most = maxRepeats
+	}
+	list, err := b.store.Approvals(ctx, earshot.ApprovalQuery{Agent: b.agent, Scope: &lease.Conversation.Scope, Limit: most})
 	if err != nil {
 		return 0, fmt.Errorf("look up what was asked: %w", err)
 	}
 	for _, a := range list {
-		if a.Conversation != lease.Conversation {
+		if a.Conversation != lease.Conversation || !b.opts.Approve.Hold && !isOfTool(a) {
 			continue
 		}
 		free = max(free, a.Decided)

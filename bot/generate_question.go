@@ -19,6 +19,12 @@ import (
 // under way here. Where the process ends, so does the call; one that may be repeated asks the
 // same question again, and has the answer that was given meanwhile.
 
+// isOfTool reports whether an approval is a question of a tool.
+func isOfTool(a earshot.Approval) bool {
+	q, _ := readQuestion(a.Args)
+	return a.Tool == AskTool && q.Tool != ""
+}
+
 // A toolAsker asks for one call.
 type toolAsker struct {
 	c          *ownCall

@@ -141,3 +141,18 @@ func TestToolsAskOneAfterAnother(t *testing.T) {
 		same(t, "told", answers(m.Requests()[1]), []string{`{"result":"xxxxxxxx"}`, `{"result":"xxxxxxxx"}`})
 	}, llmtest.Calls(llm.Call{Name: "find_issue", Args: `{"text":"a"}`}, llm.Call{Name: "find_issue", Args: `{"text":"b"}`}), llmtest.Say("Found."))
 }
+
+// What is asked in the conversation meanwhile is answered afterwards, however long that took.
+func TestAQuestionBesideThatOfAToolIsAnswered(t *testing.T) {
+	t.Parallel()
+	withTracker(t, func(o *bot.Options, b *tracker) { asksPerson(o, b, toolbox.Question{Text: "Which?"}) }, func(w *world, _ *tracker, _ *llmtest.Model) {
+		w.say(general, alice, "m1", "<@U0BOT> file it")
+		w.rest(time.Minute)
+		w.say(general, bob, "m2", "<@U0BOT> is it up?", under("m1"))
+		w.rest(40 * time.Minute)
+		same(t, "turns", w.turns(), []string{"m1 posting", "m2 open"})
+		w.choose(w.board.asks()[0], "other", alice, func(x *bot.Chosen) { x.Words = "docs" })
+		w.rest(time.Minute)
+		same(t, "turns", w.turns(), []string{"m1 done", "m2 done"})
+	}, llmtest.Call("create_issue", `{}`), llmtest.Say("Filed."), llmtest.Say("It is."))
+}
