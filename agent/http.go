@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/sse"
 	"github.com/earshot-ai/earshot/llm"
 )
@@ -29,10 +30,11 @@ func NewHTTP(o Options) (*HTTP, error) {
 	return &HTTP{o}, nil
 }
 
-// Bounds of what is read of one answer, in bytes.
+// Bounds of what is read of one answer, in bytes but for maxTokens.
 const (
 	maxAnswer = 16 << 20
 	maxFault  = 16 << 10
+	maxTokens = 1_000_000_000 // of what an agent says that it has used
 )
 
 // Generate implements [llm.Model].
@@ -117,15 +119,8 @@ func (h *HTTP) refused(response *http.Response) error {
 	return e
 }
 
-// oneLine makes a line for the operator of what an agent says, cut.
-func oneLine(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "�")), " ")
-	const most = 500
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
-	}
-	return s
-}
+// oneLine makes a line of what an agent says, cut, without what cannot be seen.
+func oneLine(s string) string { return plain.Line(s, 500) }
 
 // What a turn looks like in the protocol. docs/agent-http.md has each field.
 type (
@@ -364,8 +359,9 @@ func (a *httpAnswer) say(text string) {
 // response makes a response of what was read.
 func (a *httpAnswer) response() (llm.Response, error) {
 	u := a.usage
-	r := llm.Response{Stop: llm.StopEnd, Provider: provider, Model: u.Model, Usage: earshot.Usage{
-		Input: max(0, u.Input), Output: max(0, u.Output), CacheRead: max(0, u.CacheRead), CacheWrite: max(0, u.CacheWrite),
+	bounded := func(tokens int) int { return min(max(0, tokens), maxTokens) }
+	r := llm.Response{Stop: llm.StopEnd, Provider: provider, Model: plain.Line(u.Model, 80), Usage: earshot.Usage{
+		Input: bounded(u.Input), Output: bounded(u.Output), CacheRead: bounded(u.CacheRead), CacheWrite: bounded(u.CacheWrite),
 	}}
 	if r.Model == "" {
 		r.Model = provider

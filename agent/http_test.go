@@ -114,8 +114,8 @@ func TestHowAnAgentAnswers(t *testing.T) {
 		stream []llm.Event
 	}{
 		"as a stream": {func(w http.ResponseWriter, _ *http.Request) {
-			events(w, `status {"text":"looking\ninto it"}`, `text {"text":"It "}`, `other {"x":1}`, `text {"text":"runs."}`, `status {"text":"late"}`, `usage {"model":"m1","input":9,"output":2,"cache_read":1,"cache_write":-4}`, `done {}`)
-		}, llm.Response{Parts: []llm.Part{llm.Text("It runs.")}, Stop: llm.StopEnd, Usage: usage, Provider: "agent", Model: "m1"},
+			events(w, `status {"text":"looking\ninto it"}`, `text {"text":"It "}`, `other {"x":1}`, `text {"text":"runs."}`, `status {"text":"late"}`, `usage {"model":"m\u001b[31m1\n","input":9,"output":2,"cache_read":1,"cache_write":-4}`, `done {}`)
+		}, llm.Response{Parts: []llm.Part{llm.Text("It runs.")}, Stop: llm.StopEnd, Usage: usage, Provider: "agent", Model: "m[31m1"},
 			[]llm.Event{{Status: "looking into it"}, {Text: "It "}, {Text: "runs."}}},
 		"as JSON": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json; charset=utf-8")
