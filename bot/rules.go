@@ -83,8 +83,9 @@ func (b *Bot) lets(ctx context.Context, o *Options, e *Event) bool {
 	return in && err == nil
 }
 
-// metaRule is what of the rules the conversation's newest turn was written under: see ruleOf.
-const metaRule = "rule"
+// metaRule is what of the rules the conversation's newest turn was written under: see ruleOf. A
+// bot without rules writes none.
+const metaRule = "session_rule"
 
 // ruleOf names what of the rules a session has to stay under: the policy and the system text
 // of the operator's own. It is "" for no input.

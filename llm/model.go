@@ -96,7 +96,7 @@ type Event struct {
 	Call string // the name of a tool whose call begins
 	// Status is what an agent is doing, in a few words, before it writes. It is no part of the
 	// answer.
-	Status string
+	Status string `json:",omitempty"`
 	// Again says that the answer broke off and begins anew, perhaps by another
 	// model: all events before are void. Adapters never send it, since they try
 	// once; a wrapper that retries does, if any event came before.
