@@ -141,3 +141,14 @@ func TestTalkWhileSomebodyIsAsked(t *testing.T) {
 		}
 	}, llmtest.Call("ask", `{"question":"Sure?"}`), llmtest.Say("It is."))
 }
+
+// A model does not ask in the name of a tool.
+func TestAModelAsksInItsOwnName(t *testing.T) {
+	t.Parallel()
+	asking(t, nil, func(w *world, m *llmtest.Model) {
+		w.say(general, alice, "m1", "<@U0BOT> restart it")
+		w.rest(time.Second)
+		same(t, "turns", w.turns(), []string{"m1 done"})
+		same(t, "told", answers(m.Requests()[1]), []string{`{"error":"only a tool asks in its own name","remedy":"leave out tool"}`})
+	}, llmtest.Call("ask", `{"question":"Your PIN?","tool":"bank__login"}`), llmtest.Say("No."))
+}

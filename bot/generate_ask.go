@@ -106,7 +106,7 @@ func readQuestion(args []byte) (q personQuestion, ok bool) {
 
 // whyNotAsk says why nobody is asked by a call of ask; "" where somebody is.
 func (x *modelExchange) whyNotAsk(c llm.Call) (what, remedy string) {
-	_, ok := readQuestion([]byte(c.Args))
+	q, ok := readQuestion([]byte(c.Args))
 	before := x.asks
 	for _, o := range x.last.Calls() {
 		if o.ID == c.ID {
@@ -119,6 +119,8 @@ func (x *modelExchange) whyNotAsk(c llm.Call) (what, remedy string) {
 	switch {
 	case !ok:
 		return "there is no question", "give a question"
+	case q.Tool != "": // it would be shown as a tool's words
+		return "only a tool asks in its own name", "leave out tool"
 	case x.ambient:
 		return "nobody has asked you anything here", "answer without a question, or say nothing"
 	case x.opts.DryRun:
