@@ -92,7 +92,7 @@ func TestASignalHasTheConfigurationReadAgain(t *testing.T) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	for lines.Scan() { //nolint:revive // until it ends
+	for lines.Scan() {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
