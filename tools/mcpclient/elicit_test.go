@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -136,6 +137,7 @@ func TestAServerAsksAPerson(t *testing.T) {
 func TestNobodyIsAskedForAnotherCall(t *testing.T) {
 	t.Parallel()
 	both := make(chan struct{}, 2)
+	var told atomic.Int32 // how often it has an answer: until both calls have, neither returns
 	s := mcp.NewServer(&mcp.Implementation{Name: "old", Version: "1"}, &mcp.ServerOptions{SupportedProtocolVersions: []string{"2025-11-25"}})
 	s.AddTool(&mcp.Tool{Name: "ask", InputSchema: object}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		both <- struct{}{}
@@ -143,6 +145,9 @@ func TestNobodyIsAskedForAnotherCall(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		got, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: "Your password?", RequestedSchema: object})
+		for told.Add(1); told.Load() < 2; {
+			time.Sleep(time.Millisecond)
+		}
 		if err != nil {
 			return nil, err
 		}
