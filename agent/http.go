@@ -187,7 +187,7 @@ func (h *HTTP) body(r llm.Request) turnBody {
 	}
 	list := r.Messages
 	if h.o.Theirs {
-		list, b.New = newMessages(r), 0
+		list = newMessages(r)
 	}
 	for _, m := range list {
 		b.Messages = append(b.Messages, messageBody{string(m.Role), partsOf(m.Parts)})
