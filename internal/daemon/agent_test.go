@@ -102,7 +102,6 @@ func (a *ownAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done() // it is stopped
 		return
 	default:
-		time.Sleep(300 * time.Millisecond)
 		text(fmt.Sprintf("That is turn %d.", (len(x.Messages)+1)/2))
 	}
 	say("usage", map[string]any{"model": "mine-1", "input": 70, "output": 5})

@@ -202,29 +202,19 @@ func TestWhatAServerAsksTakesNoTime(t *testing.T) {
 }
 
 func TestServerEverythingAsksAPerson(t *testing.T) {
-	t.Parallel()
-	for _, over := range []string{"stdio", "http"} {
-		t.Run(over, func(t *testing.T) {
-			t.Parallel()
-			node, program := peer(t, "server-everything")
-			s := mcpclient.Server{Name: "srv", Command: node, Args: []string{program, "stdio"}}
-			if over == "http" {
-				s = mcpclient.Server{Name: "srv", URL: everythingOverHTTP(t)}
-			}
-			c, _ := start(t, mcpclient.Options{Servers: []mcpclient.Server{s}})
-			names(t, c, here)
-			p := &person{answers: []string{"Ada Lovelace"}}
-			got := callWith(t, c, "trigger-elicitation-request", p)
-			if !strings.Contains(got, "- Name: Ada Lovelace") {
-				t.Errorf("got %s", got)
-			}
-			want := []toolbox.Question{{Text: "Please provide inputs for the following fields: String: Your full, legal name"}}
-			if !reflect.DeepEqual(p.asked, want) {
-				t.Errorf("asked %q", p.asked)
-			}
-			if got := callWith(t, c, "trigger-elicitation-request", p); !strings.Contains(got, "cancelled") {
-				t.Errorf("without an answer: got %s", got)
-			}
-		})
-	}
+	everything(t, func(t *testing.T, c *mcpclient.Client) {
+		names(t, c, here)
+		p := &person{answers: []string{"Ada Lovelace"}}
+		got := callWith(t, c, "trigger-elicitation-request", p)
+		if !strings.Contains(got, "- Name: Ada Lovelace") {
+			t.Errorf("got %s", got)
+		}
+		want := []toolbox.Question{{Text: "Please provide inputs for the following fields: String: Your full, legal name"}}
+		if !reflect.DeepEqual(p.asked, want) {
+			t.Errorf("asked %q", p.asked)
+		}
+		if got := callWith(t, c, "trigger-elicitation-request", p); !strings.Contains(got, "cancelled") {
+			t.Errorf("without an answer: got %s", got)
+		}
+	})
 }

@@ -86,7 +86,9 @@ func everythingOverHTTP(t *testing.T) string {
 	return "http://127.0.0.1:" + port + "/mcp"
 }
 
-func TestServerEverything(t *testing.T) {
+// everything runs a test against server-everything, over standard input and HTTP.
+func everything(t *testing.T, f func(t *testing.T, c *mcpclient.Client)) {
+	t.Helper()
 	t.Parallel()
 	for _, over := range []string{"stdio", "http"} {
 		t.Run(over, func(t *testing.T) {
@@ -97,37 +99,43 @@ func TestServerEverything(t *testing.T) {
 				s = mcpclient.Server{Name: "srv", URL: everythingOverHTTP(t)}
 			}
 			c, _ := start(t, mcpclient.Options{Servers: []mcpclient.Server{s}})
-			all := names(t, c, here)
-			for _, want := range []string{"srv__echo", "srv__get-annotated-message", "srv__get-sum", "srv__get-tiny-image", "srv__trigger-long-running-operation"} {
-				if !slices.Contains(all, want) {
-					t.Errorf("%s is not among %v", want, all)
-				}
-			}
-			if told := firstOf(t, c).Description; !strings.HasPrefix(told, "What the server says about all of its tools: # Everything Server") {
-				t.Errorf("instructions: got %q", told)
-			}
-			for _, one := range []struct{ tool, args, want string }{
-				{"echo", `{"message":"hello"}`, "hello"},
-				{"get-sum", `{"a":2,"b":3}`, "5"},
-				{"get-tiny-image", `{}`, "<image image/png"},
-				{"get-structured-content", `{"location":"Chicago"}`, "temperature"},
-				{"get-resource-links", `{"count":2}`, "link: "},
-				{"get-resource-reference", `{"resourceType":"Text","resourceId":1}`, "resource: "},
-			} {
-				if r, err := call(t, c, one.tool, one.args); err != nil || r.Failed || !strings.Contains(written(r), one.want) {
-					t.Errorf("%s: got %s, %v, want %s in it", one.tool, written(r), err, one.want)
-				}
-			}
-			if r, err := call(t, c, "get-sum", `{"a":"x"}`); err != nil || !r.Failed {
-				t.Errorf("wrong arguments: got %v, %v", r, err)
-			}
-			var progress []string
-			r, err := c.Call(t.Context(), here, toolbox.Call{ID: "p", Name: "srv__trigger-long-running-operation", Args: `{"duration":1,"steps":3}`, Progress: func(s string) { progress = append(progress, s) }})
-			if err != nil || r.Failed || len(progress) == 0 {
-				t.Errorf("a long call: got %s, %v, progress %v", written(r), err, progress)
-			}
+			f(t, c)
 		})
 	}
+}
+
+func TestServerEverything(t *testing.T) {
+	everything(t, func(t *testing.T, c *mcpclient.Client) {
+		all := names(t, c, here)
+		for _, want := range []string{"srv__echo", "srv__get-annotated-message", "srv__get-sum", "srv__get-tiny-image", "srv__trigger-long-running-operation"} {
+			if !slices.Contains(all, want) {
+				t.Errorf("%s is not among %v", want, all)
+			}
+		}
+		if told := firstOf(t, c).Description; !strings.HasPrefix(told, "What the server says about all of its tools: # Everything Server") {
+			t.Errorf("instructions: got %q", told)
+		}
+		for _, one := range []struct{ tool, args, want string }{
+			{"echo", `{"message":"hello"}`, "hello"},
+			{"get-sum", `{"a":2,"b":3}`, "5"},
+			{"get-tiny-image", `{}`, "<image image/png"},
+			{"get-structured-content", `{"location":"Chicago"}`, "temperature"},
+			{"get-resource-links", `{"count":2}`, "link: "},
+			{"get-resource-reference", `{"resourceType":"Text","resourceId":1}`, "resource: "},
+		} {
+			if r, err := call(t, c, one.tool, one.args); err != nil || r.Failed || !strings.Contains(written(r), one.want) {
+				t.Errorf("%s: got %s, %v, want %s in it", one.tool, written(r), err, one.want)
+			}
+		}
+		if r, err := call(t, c, "get-sum", `{"a":"x"}`); err != nil || !r.Failed {
+			t.Errorf("wrong arguments: got %v, %v", r, err)
+		}
+		var progress []string
+		r, err := c.Call(t.Context(), here, toolbox.Call{ID: "p", Name: "srv__trigger-long-running-operation", Args: `{"duration":1,"steps":3}`, Progress: func(s string) { progress = append(progress, s) }})
+		if err != nil || r.Failed || len(progress) == 0 {
+			t.Errorf("a long call: got %s, %v, progress %v", written(r), err, progress)
+		}
+	})
 }
 
 func TestServerFilesystem(t *testing.T) {
