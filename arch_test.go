@@ -55,7 +55,7 @@ const (
 // layout is the architecture of this module.
 var layout = architecture{
 	pure: []string{
-		".", "assemble", "llm", "assemble/links", "assemble/internal/logformtest", "search/index", "search/internal/sketch", "search/internal/when", "summarize/digest", "internal/zones", "internal/notices", "internal/transcript", "platform/internal/tolerant", "platform/internal/voice", "platform/*/*msg", "platform/*/markup", "internal/coverage", "internal/inspect/picture", "tools/toolbox",
+		".", "assemble", "llm", "assemble/links", "assemble/internal/logformtest", "search/index", "search/internal/sketch", "search/internal/when", "summarize/digest", "internal/zones", "internal/words", "internal/transcript", "platform/internal/tolerant", "platform/internal/voice", "platform/*/*msg", "platform/*/markup", "internal/coverage", "internal/inspect/picture", "tools/toolbox",
 	},
 	impure: []impureImport{
 		{path: "os", why: "no I/O: what a context is made of is passed in"},
@@ -80,7 +80,7 @@ var layout = architecture{
 		{0, "docs", "pages that the program reads"},
 		{0, "search/internal/when", "the times that a question names"},
 		{0, "internal/zones", "the rules of time zones, the machine not asked"},
-		{0, "internal/notices", "what the bot says where it has no answer"},
+		{0, "internal/words", "what the bot says where it has no answer"},
 		{0, "internal/emoji", "the emoji that the bot gives"},
 		{0, "internal/pause", "waiting, until a context ends"},
 		{0, "platform/internal/tolerant", "JSON in which a malformed field costs itself"},

@@ -1,13 +1,14 @@
 package assemble
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/notices"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // checkInput returns the first error in the input that does not depend on its messages,
@@ -158,7 +159,9 @@ func (t *turn) findAnchor() error {
 
 // isNotice reports whether the agent says in m that it has no answer, which is no
 // conversation that took place. Where the question is about that it is shown.
-func (t *turn) isNotice(m *msg) bool { return t.in.Identity.Is(m.Author.ID) && notices.Is(m.Text) }
+func (t *turn) isNotice(m *msg) bool {
+	return t.in.Identity.Is(m.Author.ID) && (words.IsNotice(m.Text) || slices.Contains(t.in.Notices, m.Text))
+}
 
 // readConversation reads the manifest and the recorded turns.
 func (t *turn) readConversation() {

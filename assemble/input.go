@@ -59,6 +59,9 @@ type Input struct {
 	// Trust says whose words are shown, and how. Who asks, and the agent, are in
 	// [earshot.LaneFull] whatever it says.
 	Trust earshot.Trust
+	// Notices are texts by which the agent says that it has no answer, besides those that
+	// Earshot brings along: such messages of its own are left out as those are.
+	Notices []string
 	// Recalled is what search found for the question; its messages are among
 	// Messages. Only the section recall reads it.
 	Recalled []RecalledMessage

@@ -9,6 +9,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/pause"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // A call of a tool with Approve runs only after a person has agreed to exactly its
@@ -69,10 +70,10 @@ const (
 	chooseDont = "dont"
 )
 
-func approvalChoices() []Choice {
+func (o *Options) approvalChoices() []Choice {
 	return []Choice{
-		{ID: chooseDo, Label: "Do it", Style: ChoiceDo},
-		{ID: chooseDont, Label: "Don't", Style: ChoiceDanger, Words: "Why not?"},
+		{ID: chooseDo, Label: o.say(words.Do), Style: ChoiceDo},
+		{ID: chooseDont, Label: o.say(words.Dont), Style: ChoiceDanger, Words: o.say(words.WhyNot)},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // maxArgsShown is how much of a call's arguments a question shows, in characters. All of
@@ -22,67 +24,70 @@ const maxArgsShown = 2000
 const maxWhyShown = 300
 
 // askText is what is asked for an open approval. able: the platform has buttons.
-func (b *Bot) askText(a earshot.Approval, able bool) string {
-	by, head, tail := b.opts.Approve.By, "May", "Those who are named for it can agree"
+func (x *modelExchange) askText(a earshot.Approval, able bool) string {
+	by, head, tail, how := x.opts.Approve.By, words.May, words.AgreeNamed, ""
 	if slices.Contains(by, ApproveAsker) {
-		head = fmt.Sprintf("<@%s>, may", a.Asker)
+		head = words.MayAsker
 	}
 	switch {
 	case slices.Contains(by, ApproveMembers):
-		tail = "Everybody here can agree"
+		tail = words.AgreeAll
 	case slices.Equal(by, []string{ApproveAsker}):
-		tail = "You can agree"
+		tail = words.AgreeYou
 	}
-	tail += " within " + lasts(a)
 	if !able {
-		tail += ": answer yes or no here, and call me by my name"
+		how = x.opts.say(words.ByWord)
 	}
-	return b.aroundArgs(fmt.Sprintf("%s I call `%s` with this?", head, a.Tool), a, tail+".")
+	return x.aroundArgs(x.opts.say(head, "who", mention(a.Asker), "tool", a.Tool), a, x.opts.say(tail, "time", x.opts.lasts(a), "how", how))
 }
 
 // decidedText is what stands in place of the question once it is decided.
-func (b *Bot) decidedText(a earshot.Approval) string {
-	who := fmt.Sprintf("<@%s>", a.By)
+func (t *turn) decidedText(a earshot.Approval) string {
+	who := mention(a.By)
 	if a.Operator {
-		who = "Somebody who runs me"
+		who = t.opts.say(words.Operator)
 	}
-	tail := "Nobody is asked for this any more; it was not done"
-	switch a.State {
-	case earshot.ApprovalAgreed:
-		tail = who + " agreed"
-		if a.Result != "" {
-			tail += "; " + a.Result
-		}
-	case earshot.ApprovalRefused:
-		tail = who + " said no"
-		if why, _ := assemble.CutGraphemes(a.Why, maxWhyShown); why != "" {
-			tail += ": " + quoted(why)
-		}
-	case earshot.ApprovalExpired:
-		tail = "Nobody agreed within " + lasts(a) + "; it was not done"
+	tail := t.opts.say(words.NotAskedAny)
+	switch why, _ := assemble.CutGraphemes(a.Why, maxWhyShown); {
+	case a.State == earshot.ApprovalAgreed && a.Result != "":
+		tail = t.opts.say(words.AgreedResult, "who", who, "result", t.opts.say(resultKeys[a.Result]))
+	case a.State == earshot.ApprovalAgreed:
+		tail = t.opts.say(words.Agreed, "who", who)
+	case a.State == earshot.ApprovalRefused && why != "":
+		tail = t.opts.say(words.SaidNoBecause, "who", who, "why", quoted(why))
+	case a.State == earshot.ApprovalRefused:
+		tail = t.opts.say(words.SaidNoTo, "who", who)
+	case a.State == earshot.ApprovalExpired:
+		tail = t.opts.say(words.NobodyAgreed, "time", t.opts.lasts(a))
 	}
-	return b.aroundArgs(fmt.Sprintf("A call of `%s`:", a.Tool), a, tail+".")
+	return t.aroundArgs(t.opts.say(words.CallOf, "tool", a.Tool), a, tail)
 }
 
-// lasts is how long somebody can agree, in words.
-func lasts(a earshot.Approval) string {
-	return briefly(time.Duration(a.Expires-a.Asked) * time.Microsecond)
+func mention(who earshot.AuthorID) string { return fmt.Sprintf("<@%s>", who) }
+
+// lasts is how long somebody can agree, in words: 60 minutes, 90 seconds.
+func (o *Options) lasts(a earshot.Approval) string {
+	d := (time.Duration(a.Expires-a.Asked) * time.Microsecond).Round(time.Second)
+	if d%time.Minute == 0 {
+		return o.say(words.Minutes, "number", strconv.Itoa(int(d/time.Minute)))
+	}
+	return o.say(words.Seconds, "number", strconv.Itoa(int(d/time.Second)))
 }
 
 // aroundArgs is a text with the arguments of a call in its middle, cut so that the platform
 // takes it in one message.
-func (b *Bot) aroundArgs(head string, a earshot.Approval, tail string) string {
+func (t *turn) aroundArgs(head string, a earshot.Approval, tail string) string {
 	const around = 120 // the marks of the block, and the sentence that says what is left out
-	room := b.maxText() - utf8.RuneCountInString(head+tail) - around
-	return head + "\n" + shownArgs(a, max(0, min(room, maxArgsShown))) + "\n" + tail
+	room := t.maxText() - utf8.RuneCountInString(head+tail) - around
+	return head + "\n" + t.opts.shownArgs(a, max(0, min(room, maxArgsShown))) + "\n" + tail
 }
 
 // shownArgs shows the arguments of a call as JSON in a block of code, with at most most
 // characters. Nothing in them ends the block, has an effect on a terminal or changes the order
 // of what is read.
-func shownArgs(a earshot.Approval, most int) string {
+func (o *Options) shownArgs(a earshot.Approval, most int) string {
 	if a.Args == nil {
-		return "(What it was given is erased.)"
+		return o.say(words.Erased)
 	}
 	var indented bytes.Buffer
 	if json.Indent(&indented, a.Args, "", "  ") != nil {
@@ -91,7 +96,7 @@ func shownArgs(a earshot.Approval, most int) string {
 	}
 	runes, left := []rune(visible(indented.String())), ""
 	if n := len(runes) - most; n > 0 {
-		runes, left = runes[:most], fmt.Sprintf("\n(%d more characters belong to it. `earshot approvals` shows all.)", n)
+		runes, left = runes[:most], "\n"+o.say(words.MoreText, "number", strconv.Itoa(n))
 	}
 	return "```\n" + string(runes) + "\n```" + left
 }
@@ -119,12 +124,4 @@ func visible(s string) string {
 // quoted is what somebody said, in one line of code: nothing in it has an effect.
 func quoted(s string) string {
 	return "`" + visible(strings.Join(strings.Fields(s), " ")) + "`"
-}
-
-// briefly writes a time in words: 60 minutes, 90 seconds.
-func briefly(d time.Duration) string {
-	if d = d.Round(time.Second); d%time.Minute == 0 {
-		return fmt.Sprintf("%d minutes", d/time.Minute)
-	}
-	return fmt.Sprintf("%d seconds", int(d/time.Second))
 }

@@ -7,15 +7,7 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
-)
-
-// What a person is told alone who chose something.
-const (
-	sayNotOpen   = "Nobody is asked this any more."
-	sayNotYou    = "Only somebody else can answer this."
-	sayTooLate   = "The time for this is over; it was not done."
-	sayOneMore   = "I have that. Something else that I asked is still open; then I go on."
-	sayUndecided = "I do not know this answer."
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // Choose takes what somebody chose at a message of the bot. It returns once that is durable,
@@ -24,6 +16,11 @@ const (
 //
 // An error means that nothing is known to be stored; the person may choose again.
 func (b *Bot) Choose(ctx context.Context, c Chosen) (private string, err error) {
+	say, err := b.chooses(ctx, c)
+	return b.sayIn(ctx, c.Scope, say), err
+}
+
+func (b *Bot) chooses(ctx context.Context, c Chosen) (private words.Key, err error) {
 	switch c.Choice {
 	case chooseStop:
 		return b.stopByButton(ctx, c)
@@ -33,11 +30,11 @@ func (b *Bot) Choose(ctx context.Context, c Chosen) (private string, err error) 
 	a, err := b.store.Approval(ctx, earshot.ApprovalID(c.Key))
 	switch {
 	case errors.Is(err, earshot.ErrNotFound):
-		return sayNotOpen, nil
+		return words.NotOpen, nil
 	case err != nil:
 		return "", fmt.Errorf("look up what was asked: %w", err)
 	case a.Conversation.Scope != c.Scope || a.Conversation.Agent != b.agent:
-		return sayNotOpen, nil
+		return words.NotOpen, nil
 	}
 	d := earshot.Decision{State: earshot.ApprovalAgreed, By: c.By.ID, Why: c.Words, SHA256: a.SHA256, Time: b.now()}
 	switch answer, answers := answerOf(a, c); {
@@ -47,16 +44,16 @@ func (b *Bot) Choose(ctx context.Context, c Chosen) (private string, err error) 
 	case a.Tool != AskTool && c.Choice == chooseDont:
 		d.State = earshot.ApprovalRefused
 	default:
-		return sayUndecided, nil
+		return words.Undecided, nil
 	}
 	if may, err := b.mayDecide(ctx, a, c); err != nil || !may {
-		return sayNotYou, err
+		return words.NotYou, err
 	}
 	if c.Message != "" { // it arrived, whatever the platform said when it was posted
 		err := b.store.Confirm(ctx, c.Scope, c.Key, c.Message)
 		switch {
 		case errors.Is(err, earshot.ErrConflict):
-			return sayNotOpen, nil // another message has its button
+			return words.NotOpen, nil // another message has its button
 		case err != nil && !errors.Is(err, earshot.ErrNotFound):
 			return "", fmt.Errorf("confirm what was asked: %w", err)
 		}
@@ -65,7 +62,7 @@ func (b *Bot) Choose(ctx context.Context, c Chosen) (private string, err error) 
 }
 
 // decide ends an approval, and says what who decided is told.
-func (b *Bot) decide(ctx context.Context, id earshot.ApprovalID, d earshot.Decision) (private string, err error) {
+func (b *Bot) decide(ctx context.Context, id earshot.ApprovalID, d earshot.Decision) (private words.Key, err error) {
 	a, err := b.store.DecideApproval(ctx, id, d)
 	switch {
 	case err == nil:
@@ -75,16 +72,16 @@ func (b *Bot) decide(ctx context.Context, id earshot.ApprovalID, d earshot.Decis
 		return "", nil // chosen twice
 	case a.State == earshot.ApprovalExpired:
 		b.wakeUp()
-		return sayTooLate, nil
+		return words.TooLate, nil
 	default:
-		return sayNotOpen, nil
+		return words.NotOpen, nil
 	}
 	b.fault(faultAfterDecide)
 	b.log.Info("a person decided", append(conversationAttrs(a.Conversation), "turn", a.Turn, "tool", a.Tool, "state", a.State, "by", a.By)...)
 	b.wakeUp()
 	q, err := b.store.QueuedTurn(ctx, a.Turn)
 	if err == nil && q.State == earshot.TurnWaiting {
-		return sayOneMore, nil
+		return words.OneMore, nil
 	}
 	return "", nil
 }

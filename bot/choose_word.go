@@ -9,30 +9,20 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/gather"
-)
-
-// Words that mean yes and no where a person is asked.
-var (
-	yesWords = []string{"yes", "y", "yes please", "ok", "okay", "do it", "go", "go ahead", "ja", "oui", "sí", "si", "sim", "👍", "✅"}
-	noWords  = []string{"no", "n", "no thanks", "don't", "dont", "do not", "nein", "non", "não", "👎", "❌"}
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // choiceOf returns the choice that a text is, and the words after it; "" for any other text.
-func choiceOf(text string) (choice, words string) {
+func choiceOf(text string) (choice, why string) {
 	text = strings.Trim(strings.TrimSpace(text), ".!")
-	first, rest, more := strings.Cut(text, ",")
-	for _, w := range yesWords {
-		if strings.EqualFold(text, w) {
-			return chooseDo, ""
-		}
-	}
-	for _, w := range noWords {
-		if strings.EqualFold(text, w) {
-			return chooseDont, ""
-		}
-		if more && strings.EqualFold(strings.TrimSpace(first), w) {
-			return chooseDont, strings.TrimSpace(rest)
-		}
+	first, rest, _ := strings.Cut(strings.Replace(text, "、", ",", 1), ",")
+	switch {
+	case words.Means(text, words.SaidYes):
+		return chooseDo, ""
+	case words.Means(text, words.SaidNo):
+		return chooseDont, ""
+	case words.Means(first, words.SaidNo):
+		return chooseDont, strings.TrimSpace(rest)
 	}
 	return "", ""
 }
@@ -46,7 +36,7 @@ func (b *Bot) chooseByWord(ctx context.Context, e Event) (taken bool, err error)
 	if e.By.Emoji != "" || e.Known || m.Deleted || m.Edited != 0 || b.identity.Is(m.Author.ID) || m.Author.Kind == earshot.Bot {
 		return false, nil
 	}
-	choice, words := choiceOf(b.identity.WithoutMentions(m.Text))
+	choice, why := choiceOf(b.identity.WithoutMentions(m.Text))
 	if choice == "" {
 		return false, nil
 	}
@@ -81,11 +71,11 @@ func (b *Bot) chooseByWord(ctx context.Context, e Event) (taken bool, err error)
 	if len(open) != 1 {
 		return false, nil
 	}
-	c := Chosen{Scope: scope, Key: string(open[0].ID), Choice: choice, By: m.Author, Words: words}
+	c := Chosen{Scope: scope, Key: string(open[0].ID), Choice: choice, By: m.Author, Words: why}
 	if may, err := b.mayDecide(ctx, open[0], c); err != nil || !may {
 		return false, err
 	}
-	d := earshot.Decision{State: earshot.ApprovalAgreed, SHA256: open[0].SHA256, By: m.Author.ID, Why: words, Time: m.Time}
+	d := earshot.Decision{State: earshot.ApprovalAgreed, SHA256: open[0].SHA256, By: m.Author.ID, Why: why, Time: m.Time}
 	if choice == chooseDont {
 		d.State = earshot.ApprovalRefused
 	}

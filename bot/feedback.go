@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // What people think of an answer: buttons below it ([Answer].Feedback), or an emoji that they
@@ -17,20 +18,18 @@ const (
 	chooseBad  = "bad"
 )
 
-const sayThanks = "Thank you. The people who run me can see that."
-
-func feedbackChoices() []Choice {
-	return []Choice{{ID: chooseGood, Label: "👍"}, {ID: chooseBad, Label: "👎", Words: "What was wrong with it?"}}
+func (o *Options) feedbackChoices() []Choice {
+	return []Choice{{ID: chooseGood, Label: "👍"}, {ID: chooseBad, Label: "👎", Words: o.say(words.WhatIsWrong)}}
 }
 
 // noteFeedback keeps what somebody thinks of an answer below which they chose.
-func (b *Bot) noteFeedback(ctx context.Context, c Chosen) (private string, err error) {
+func (b *Bot) noteFeedback(ctx context.Context, c Chosen) (private words.Key, err error) {
 	q, ok, err := b.turnOfPost(ctx, c)
 	if err != nil || !ok {
-		return sayNotOpen, err
+		return words.NotOpen, err
 	}
 	if c.By.ID == "" || b.identity.Is(c.By.ID) || c.By.Kind == earshot.Bot || c.By.Kind == earshot.System {
-		return sayNotYou, nil
+		return words.NotYou, nil
 	}
 	err = b.store.PutFeedback(ctx, earshot.Feedback{
 		Turn: q.ID, Author: c.By.ID, Good: c.Choice == chooseGood, Reason: strings.ToValidUTF8(cut(strings.TrimSpace(c.Words), earshot.FeedbackBytes), ""), Time: b.now(),
@@ -39,5 +38,5 @@ func (b *Bot) noteFeedback(ctx context.Context, c Chosen) (private string, err e
 		return "", fmt.Errorf("store feedback: %w", err)
 	}
 	b.log.Info("feedback", append(conversationAttrs(q.Conversation), "turn", q.ID, "good", c.Choice == chooseGood)...)
-	return sayThanks, nil
+	return words.Thanks, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot/internal/attach"
 	"github.com/earshot-ai/earshot/gather"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // A gatheredInput is the input of a prompt and its files. While the prompt is made, the
@@ -44,6 +45,7 @@ func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput,
 		Channel: t.place.Channel, Anchor: t.queued.Anchor, Identity: t.identity, Policy: t.opts.Policy, Budget: how.budget,
 		Counter: how.counter, Instructions: t.opts.withCitations(), Conversation: t.lease.Conversation, DefaultZone: t.opts.Zone,
 		Finder: &recallSearch{claimedTurn: &t.claimedTurn}, Trust: t.opts.Trust, AllowList: t.opts.AllowList,
+		Notices: words.In(t.opts.Language, t.opts.Words).Notices(),
 	}}
 	if by, ok := t.queued.AskedBy(); ok {
 		g.request.AskedBy = assemble.EmojiAsker{Emoji: by.Emoji, ID: by.ID, Time: t.queued.Opened}
@@ -126,12 +128,12 @@ func (t *turn) cannotMake(ctx context.Context, err error) error {
 	var invalid *assemble.InputError
 	switch {
 	case errors.Is(err, assemble.ErrBudgetTooSmall):
-		return giveUp(err.Error(), sayTooLarge)
+		return giveUp(err.Error(), words.TooLarge)
 	case errors.As(err, &invalid):
 		if m, e := t.store.Message(ctx, t.scope(), t.queued.Anchor); e == nil && m.Deleted {
 			return outcome{kind: withdrawn}
 		}
-		return giveUp("the context cannot be made: "+err.Error(), sayFailed)
+		return giveUp("the context cannot be made: "+err.Error(), words.Failed)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
@@ -223,7 +225,7 @@ func (t *turn) mayBeginAgain(ctx context.Context, how attemptOptions) error {
 		}
 	}
 	if hasActed(t.journal.steps) {
-		return giveUp("what the prompt had shown has changed after a tool had acted: it is not asked again, since that might do the same twice", sayActed)
+		return giveUp("what the prompt had shown has changed after a tool had acted: it is not asked again, since that might do the same twice", words.Acted)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/pause"
+	"github.com/earshot-ai/earshot/internal/words"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -29,7 +30,7 @@ type answer struct {
 func (t *turn) generate(ctx, hard context.Context, p prompt, placeholder *earshot.Post) (_ answer, err error) {
 	ctx, end := t.trace(ctx, PartGenerate)
 	defer end(&err)
-	tooLong := giveUp(fmt.Sprintf("no answer within %s", t.limits.Generate), sayTooLong)
+	tooLong := giveUp(fmt.Sprintf("no answer within %s", t.limits.Generate), words.TooLong)
 	ctx, limit, stop := pause.WithTimeout(ctx, t.limits.Generate, tooLong)
 	defer stop()
 	x := t.newExchange(p, placeholder)
@@ -54,7 +55,7 @@ func (x *modelExchange) run(ctx, hard context.Context) (answer, error) {
 		}
 		x.request.NoCalls = x.rounds >= x.limits.Rounds
 		if err := x.request.Check(); err != nil {
-			return answer{}, giveUp("the model's answer cannot be sent back: "+err.Error(), sayFailed)
+			return answer{}, giveUp("the model's answer cannot be sent back: "+err.Error(), words.Failed)
 		}
 		x.nameRequest()
 		response, err := x.ask(ctx)
@@ -90,7 +91,7 @@ func (x *modelExchange) prepare(ctx context.Context) error {
 		return outcome{kind: remake, err: errors.New("the session cannot be sent"), next: next}
 	}
 	if err != nil {
-		return giveUp("the request cannot be made: "+err.Error(), sayFailed)
+		return giveUp("the request cannot be made: "+err.Error(), words.Failed)
 	}
 	x.request = request
 	if err := x.tellTurn(ctx); err != nil {
@@ -163,18 +164,18 @@ func (x *modelExchange) reply(ctx context.Context) (answer, error) {
 	}
 	switch {
 	case text == "" && stop == llm.StopRefused:
-		return answer{}, giveUp("the model declined to answer", sayRefused)
+		return answer{}, giveUp("the model declined to answer", words.Refused)
 	case text == "":
-		return answer{}, giveUp(fmt.Sprintf("the model said nothing (%s)", stop), sayFailed)
+		return answer{}, giveUp(fmt.Sprintf("the model said nothing (%s)", stop), words.Failed)
 	case stop == llm.StopLength:
-		text += "\n\n" + sayCutOff
+		text += "\n\n" + x.opts.say(words.CutOff)
 	}
 	text, err := x.links.guard(ctx, text)
 	if err != nil {
 		return answer{}, err
 	}
 	if strings.TrimSpace(text) == "" {
-		return answer{}, giveUp("the model said nothing that can be seen", sayFailed)
+		return answer{}, giveUp("the model said nothing that can be seen", words.Failed)
 	}
 	x.report.Text = text
 	return answer{text: text, left: left, sent: sent, read: x.read}, nil
@@ -192,7 +193,7 @@ func (x *modelExchange) errorOutcome(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		o := outcomeOf(context.Cause(ctx))
 		if o.kind == stopped && !mayBecomeNoReply(x.written.String()) {
-			o.say, _ = x.links.guard(context.WithoutCancel(ctx), strings.TrimSpace(x.written.String()))
+			o.text, _ = x.links.guard(context.WithoutCancel(ctx), strings.TrimSpace(x.written.String()))
 		}
 		return o
 	case !errors.As(err, &e):
@@ -204,7 +205,7 @@ func (x *modelExchange) errorOutcome(ctx context.Context, err error) error {
 		how.newEpoch, how.refused = true, true
 		return outcome{kind: remake, err: err, next: how}
 	case e.TooLarge && how.halved:
-		return giveUp("the context is too large, halved too: "+err.Error(), sayTooLarge)
+		return giveUp("the context is too large, halved too: "+err.Error(), words.TooLarge)
 	case e.TooLarge:
 		x.log.Info("the context was too large, half of it is tried")
 		how.halved = true
@@ -213,5 +214,5 @@ func (x *modelExchange) errorOutcome(ctx context.Context, err error) error {
 	case e.Retryable:
 		return outcome{kind: retry, err: err, wait: e.RetryAfter, model: true}
 	}
-	return giveUp(err.Error(), sayFailed)
+	return giveUp(err.Error(), words.Failed)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/words"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tools/toolbox"
 )
@@ -18,6 +19,11 @@ const (
 	resultNotRun  = "it could not be done"
 	resultUnknown = "nobody knows whether it was done"
 )
+
+// resultKeys are the same for the channel.
+var resultKeys = map[string]words.Key{
+	resultDone: words.ResultDone, resultFailed: words.ResultFailed, resultNotRun: words.ResultNotRun, resultUnknown: words.ResultUnknown,
+}
 
 // askApprovals asks people for the calls of a response that need a person's yes, all at
 // once, and learns how they are decided. While one is open the outcome is waiting.
@@ -90,14 +96,14 @@ func (x *modelExchange) askApproval(ctx, hard context.Context, c llm.Call, t too
 		return a, nil
 	}
 	_, able := x.platform.(Chooser)
-	text, choices := x.askText(a, able), approvalChoices()
+	text, choices := x.askText(a, able), x.opts.approvalChoices()
 	if a.Tool == AskTool {
 		if text, choices, err = x.askQuestion(ctx, a, able); err != nil {
 			return a, err
 		}
 	}
 	if a.State != earshot.ApprovalOpen {
-		if choices, text = nil, answeredText(a, text); a.Tool != AskTool {
+		if choices, text = nil, x.answeredText(a, text); a.Tool != AskTool {
 			text = x.decidedText(a)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot/internal/toolresult"
+	"github.com/earshot-ai/earshot/internal/words"
 	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/tools/toolbox"
 )
@@ -141,23 +142,23 @@ func (x *modelExchange) askQuestion(ctx context.Context, a earshot.Approval, abl
 		asked += "…"
 	}
 	if q.Tool != "" {
-		asked = fmt.Sprintf("`%s` asks: %s", q.Tool, quoted(asked))
+		asked = x.opts.say(words.ToolAsks, "tool", q.Tool, "question", quoted(asked))
 	}
 	asked, err := x.links.guard(ctx, asked)
 	if err != nil {
 		return "", nil, err
 	}
-	text := fmt.Sprintf("<@%s>, %s", a.Asker, asked)
-	choices := []Choice{{ID: chooseOther, Label: "Something else", Words: "Your answer", Required: true}}
+	text := mention(a.Asker) + ", " + asked
+	choices := []Choice{{ID: chooseOther, Label: x.opts.say(words.Other), Words: x.opts.say(words.YourAnswer), Required: true}}
 	if len(q.Options) == 0 {
-		choices[0].Label = "Answer"
+		choices[0].Label = x.opts.say(words.Answer)
 	}
 	for i, o := range q.Options {
 		label, cut := assemble.CutGraphemes(o, maxLabel-1)
 		if cut {
 			label += "…"
 		}
-		if line := "\n- " + quoted(o); (cut || !able) && utf8.RuneCountInString(text+line) < x.maxText()-len(howToAnswer(a)) {
+		if line := "\n- " + quoted(o); (cut || !able) && utf8.RuneCountInString(text+line) < x.maxText()-len(x.opts.howToAnswer(a)) {
 			text += line
 		}
 		choices = slices.Insert(choices, i, Choice{ID: chooseOption + strconv.Itoa(i), Label: label})
@@ -165,30 +166,31 @@ func (x *modelExchange) askQuestion(ctx context.Context, a earshot.Approval, abl
 	if c, able := x.platform.(Chooser); able && c.MaxChoices() < len(choices) {
 		choices = choices[len(choices)-1:]
 	}
-	return text + howToAnswer(a), choices, nil
+	return text + x.opts.howToAnswer(a), choices, nil
 }
 
 // howToAnswer ends the text of an open question.
-func howToAnswer(a earshot.Approval) string {
-	return "\n(Answer within " + lasts(a) + ": here, with my name.)"
+func (o *Options) howToAnswer(a earshot.Approval) string {
+	return "\n" + o.say(words.HowToAnswer, "time", o.lasts(a))
 }
 
 // answeredText is what stands in place of a question that was posted as asked.
-func answeredText(a earshot.Approval, asked string) string {
-	asked, open := strings.CutSuffix(asked, howToAnswer(a))
+func (t *turn) answeredText(a earshot.Approval, asked string) string {
+	asked, open := strings.CutSuffix(asked, t.opts.howToAnswer(a))
 	if !open {
 		return asked // it says so already
 	}
+	asked += "\n"
 	switch {
 	case a.State == earshot.ApprovalAgreed && a.Operator:
-		return asked + "\nSomebody who runs me answered."
+		return asked + t.opts.say(words.OperatorSaid)
 	case a.State == earshot.ApprovalAgreed:
 		why, _ := assemble.CutGraphemes(a.Why, maxWhyShown)
-		return asked + fmt.Sprintf("\n<@%s>: %s", a.By, quoted(why))
+		return asked + mention(a.By) + ": " + quoted(why)
 	case a.State == earshot.ApprovalExpired:
-		return asked + "\nNobody answered within " + lasts(a) + "."
+		return asked + t.opts.say(words.NobodyAnswered, "time", t.opts.lasts(a))
 	}
-	return asked + "\nNobody is asked this any more."
+	return asked + t.opts.say(words.NotOpen)
 }
 
 // setAnswer makes the result of a call of ask of what became of its question.

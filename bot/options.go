@@ -71,6 +71,11 @@ type Options struct {
 	Rules  func(c earshot.Channel, all ChannelOptions) ChannelOptions
 	mayAsk []string // see [ChannelOptions]
 
+	// Language is that of the bot's own sentences: en, de, es, fr, ja or pt. Default: en.
+	// Words are sentences in its operator's own words, by the keys of docs/language.md.
+	Language string
+	Words    map[string]string
+
 	// Zone is the IANA name of the time zone in which times are shown to somebody
 	// whose own is unknown. Default: UTC.
 	Zone string
@@ -130,7 +135,9 @@ type ChannelOptions struct {
 	// MayAsk are the ids of those who may ask: people, and where the platform is a
 	// [GroupReader] user groups or roles. None: everybody. Others are refused
 	// ([earshot.RefusedAuthor]).
-	MayAsk []string
+	MayAsk   []string
+	Language string
+	Words    map[string]string
 }
 
 // A MayMention says whom a reply may mention, by <@id> or by @ and a name. Everybody else

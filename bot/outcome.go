@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // An outcome says how a turn's way through this process ended. (The exported
@@ -15,7 +16,8 @@ import (
 type outcome struct {
 	kind outcomeKind
 	why  string         // for the operator: of gaveUp and unclear
-	say  string         // what the person is told: of gaveUp and stopped
+	say  words.Key      // what the person is told: of gaveUp
+	text string         // of stopped, what was written so far; of gaveUp, what the person was told already
 	err  error          // of retry, remake and waitForPlatform
 	wait time.Duration  // of waitForPlatform and listening; of retry the least
 	next attemptOptions // of remake
@@ -35,7 +37,7 @@ const (
 	endedElsewhere
 	// withdrawn: the question was deleted.
 	withdrawn
-	// stopped: somebody has stopped the turn. say is what was written so far.
+	// stopped: somebody has stopped the turn.
 	stopped
 	// gaveUp: there is no answer. The person is told so, and the turn fails.
 	gaveUp
@@ -58,7 +60,7 @@ const (
 )
 
 // giveUp is the outcome of a turn without an answer.
-func giveUp(why, say string) outcome { return outcome{kind: gaveUp, why: why, say: say} }
+func giveUp(why string, say words.Key) outcome { return outcome{kind: gaveUp, why: why, say: say} }
 
 // outcomeOf returns the outcome that an error carries: ended for nil, and retry
 // for an error that carries none.

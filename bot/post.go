@@ -170,8 +170,8 @@ func (o *outbox) plan(ctx context.Context, kind byte, texts []string) ([]earshot
 
 // offerFeedback has people asked below a post, the last of an answer, what they think of it.
 func (o *outbox) offerFeedback(p earshot.Post) {
-	if c, able := o.platform.(Chooser); able && o.opts.Answer.Feedback && c.MaxChoices() >= len(feedbackChoices()) {
-		o.choices = map[string][]Choice{p.Key: feedbackChoices()}
+	if c, able := o.platform.(Chooser); able && o.opts.Answer.Feedback && c.MaxChoices() >= len(o.opts.feedbackChoices()) {
+		o.choices = map[string][]Choice{p.Key: o.opts.feedbackChoices()}
 	}
 }
 
@@ -180,7 +180,7 @@ func (o *outbox) draft(p earshot.Post) Draft {
 	said := earshot.Message{Text: p.Text}
 	d := Draft{Place: o.place, Text: p.Text, Mentions: said.Called(), Key: p.Key, Chunk: p.Chunk, Growing: p.Key[0] == kindPlaceholder, Choices: o.choices[p.Key]}
 	if _, able := o.platform.(Chooser); able && d.Growing {
-		d.Choices = stopChoices()
+		d.Choices = o.opts.stopChoices()
 	}
 	return d
 }

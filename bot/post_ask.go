@@ -61,7 +61,7 @@ func (t *turn) showDecided(ctx context.Context) error {
 		}
 		text := t.decidedText(a)
 		if a.Tool == AskTool {
-			text = answeredText(a, posts[i].Text)
+			text = t.answeredText(a, posts[i].Text)
 		}
 		if posts[i].Text != text {
 			if err := t.outbox.redraw(ctx, posts[i], text); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // A turn that waits for the platform does nothing that could end a process, and a
@@ -28,7 +29,7 @@ func (o *outbox) checkEnds(p earshot.Post) error {
 	if p.Tries < maxEnds || o.ago(since) < o.limits.Post {
 		return nil
 	}
-	return giveUp(fmt.Sprintf("the process ended %d times while it sent post %d", p.Tries, p.Chunk), sayFailed)
+	return giveUp(fmt.Sprintf("the process ended %d times while it sent post %d", p.Tries, p.Chunk), words.Failed)
 }
 
 // countEnd is called before the platform is asked about a post without a write of the

@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/pause"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // Limits of waiting for the platform. How long a turn waits in all is
@@ -28,7 +29,7 @@ func (o *outbox) pause(ctx context.Context, err error, retry time.Duration) erro
 	waited := o.ago(o.since)
 	left := o.limits.Post - waited
 	if left <= 0 {
-		return giveUp(fmt.Sprintf("%s %s: %v", whyUndelivered, o.limits.Post, err), sayUndelivered)
+		return giveUp(fmt.Sprintf("%s %s: %v", whyUndelivered, o.limits.Post, err), words.Undelivered)
 	}
 	wait := min(max(waited, o.limits.Backoff), maxPause)
 	wait -= time.Duration(o.opts.Jitter() / 4 * float64(wait))

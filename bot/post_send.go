@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // send sends one post, again and again until it is known to have arrived, and
@@ -41,7 +42,7 @@ func (o *outbox) send(ctx context.Context, p earshot.Post, last bool) (earshot.M
 			case !errors.As(err, &e):
 				return "", err
 			case e.Retry <= 0:
-				return "", giveUp(err.Error(), sayFailed)
+				return "", giveUp(err.Error(), words.Failed)
 			}
 			if err := o.pause(ctx, err, e.Retry); err != nil {
 				return "", err

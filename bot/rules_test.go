@@ -3,6 +3,7 @@ package bot_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -185,5 +186,38 @@ func TestARulesBudgetHolds(t *testing.T) {
 		w.ask("m1", long())
 		w.ask("m2", "two")
 		same(t, "epochs", w.began(), []string{"conversation", "budget"})
+	})
+}
+
+// The bot's own sentences are in the language of the channel, and people are understood in any.
+func TestTheBotSpeaksTheChannelsLanguage(t *testing.T) {
+	t.Parallel()
+	german := func(o *bot.Options, _ *tracker) {
+		o.Rules = byChannel(general.ID, func(own *bot.ChannelOptions) {
+			own.Language, own.Words = "de", map[string]string{"agree_you": "Sag Ja, {time} lang{how}."}
+		})
+	}
+	withApprovals(t, german, func(w *world, b *tracker, _ *llmtest.Model) {
+		ask := w.asked(b)
+		same(t, "the question", ask.Text, "<@U1>, darf ich `create_issue` damit aufrufen?\n```\n{\n  \"text\": \"staging\"\n}\n```\nSag Ja, 60 Minuten lang.")
+		same(t, "the buttons", []string{ask.Choices[0].Label, ask.Choices[1].Label, ask.Choices[1].Words}, []string{"Ja, tu es", "Nein", "Warum nicht?"})
+		same(t, "told", w.choose(ask, "do", bob), "Das kann nur jemand anders beantworten.")
+		w.say(general, alice, "m2", "<@U0BOT> はい！", under("m1"))
+		w.rest(time.Second)
+		same(t, "posts", w.board.all(), []string{"Ein Aufruf von `create_issue`:\n```\n{\n  \"text\": \"staging\"\n}\n```\n<@U1> hat zugestimmt; es wurde getan.", "Opened."})
+	}, llmtest.Call("create_issue", `{"text":"staging"}`), llmtest.Say("Opened."))
+
+	model := llmtest.New(llmtest.Do(func(llm.Request) (llm.Response, error) { return llm.Response{Stop: llm.StopRefused}, nil }), llmtest.Say("yes"))
+	in(t, func(o *bot.Options) {
+		o.Model, o.Language, o.Words = model, "fr", map[string]string{"refused": "Non merci."}
+	}, func(w *world) {
+		w.say(general, alice, "m1", "<@U0BOT> hi")
+		w.rest(time.Second)
+		same(t, "posts", w.board.all(), []string{"Non merci."})
+		w.say(general, alice, "m2", "<@U0BOT> and now?", under("m1"))
+		w.rest(time.Second)
+		if got := fmt.Sprint(model.Requests()[1].Messages); strings.Contains(got, "Non merci") {
+			t.Errorf("an apology is told as an answer: %s", got)
+		}
 	})
 }

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,28 +9,7 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/notices"
-)
-
-// What people are told, once, when there is no answer.
-const (
-	sayQuestion    = "You called? Tell me what you would like to know."
-	sayFailed      = notices.Failed
-	sayDown        = notices.Down
-	sayTooLong     = notices.TooLong
-	sayTooLarge    = notices.TooLarge
-	sayRefused     = notices.Refused
-	sayUndelivered = notices.Undelivered
-	sayRest        = notices.Rest
-	sayUnsure      = notices.Unsure
-	sayUnsureSorry = notices.UnsureSorry
-	sayActed       = notices.Acted
-	sayWithdrawn   = notices.Withdrawn
-
-	sayStopped      = notices.Stopped
-	sayStoppedActed = notices.StoppedActed
-
-	sayCutOff = "(The answer was cut off here: it had become too long.)"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // settle brings a turn to its end that has come to no answer, where its outcome
@@ -41,7 +21,7 @@ func (t *turn) settle(ctx context.Context, o outcome) outcome {
 	if o = outcomeOf(t.withdraw(ctx)); o.kind != unclear {
 		return o
 	}
-	return outcomeOf(t.park(ctx, whyDeleted+"; "+o.why, sayWithdrawn))
+	return outcomeOf(t.park(ctx, whyDeleted+"; "+o.why, t.opts.say(words.Withdrawn)))
 }
 
 // conclude is settle without the end of a turn whose question was deleted.
@@ -51,11 +31,11 @@ func (t *turn) conclude(ctx context.Context, o outcome) outcome {
 	}
 	switch o.kind {
 	case unclear:
-		return outcomeOf(t.park(ctx, o.why, sayUnsure))
+		return outcomeOf(t.park(ctx, o.why, t.opts.say(words.Unsure)))
 	case gaveUp:
 		return outcomeOf(t.fail(ctx, o))
 	case stopped:
-		return outcomeOf(t.endStopped(ctx, o.say))
+		return outcomeOf(t.endStopped(ctx, o.text))
 	case retry:
 		if t.ambient && o.model {
 			return outcomeOf(t.fail(ctx, giveUp(o.Error(), "")))
@@ -78,10 +58,10 @@ func (t *turn) retryOrFail(ctx context.Context, o outcome) outcome {
 		return outcomeOf(errors.Join(o, err))
 	}
 	if spent {
-		return outcomeOf(t.fail(ctx, giveUp(fmt.Sprintf("given up after %d tries: %v", t.queued.Tries, o), sayFailed)))
+		return outcomeOf(t.fail(ctx, giveUp(fmt.Sprintf("given up after %d tries: %v", t.queued.Tries, o), words.Failed)))
 	}
 	if age := t.ago(t.queued.Opened); o.model && t.queued.Tries >= 3 && age > t.limits.Patience {
-		return outcomeOf(t.fail(ctx, giveUp(fmt.Sprintf("given up after %s: %v", age.Round(time.Second), o), sayDown)))
+		return outcomeOf(t.fail(ctx, giveUp(fmt.Sprintf("given up after %s: %v", age.Round(time.Second), o), words.Down)))
 	}
 	return o
 }
@@ -126,14 +106,14 @@ func (t *turn) fail(ctx context.Context, o outcome) error {
 	t.outbox.startWaiting(since)
 	switch {
 	case anyVisible(replies) && anyUncertain(replies):
-		return t.park(ctx, o.why+"; whether a post arrived is not known", sayUnsure)
-	case anyVisible(replies) && (o.say != sayUndelivered || t.ambient):
+		return t.park(ctx, o.why+"; whether a post arrived is not known", t.opts.say(words.Unsure))
+	case anyVisible(replies) && (o.say != words.Undelivered || t.ambient):
 		return t.finish(ctx, earshot.TurnFailed, o.why, nil)
 	}
-	if t.report.Text = o.say; anyVisible(replies) {
-		_, err = t.outbox.deliver(ctx, kindApology, []string{sayRest})
+	if t.report.Text = cmp.Or(o.text, t.opts.say(o.say)); anyVisible(replies) {
+		_, err = t.outbox.deliver(ctx, kindApology, []string{t.opts.say(words.Rest)})
 	} else {
-		err = t.outbox.apologize(ctx, o.say)
+		err = t.outbox.apologize(ctx, t.report.Text, o.say != words.Undelivered)
 	}
 	return t.failed(ctx, o.why, err)
 }
@@ -144,7 +124,7 @@ func (t *turn) failed(ctx context.Context, why string, err error) error {
 	case ended:
 		return t.finish(ctx, earshot.TurnFailed, why, nil)
 	case unclear:
-		return t.park(ctx, why+"; "+o.why, sayUnsureSorry)
+		return t.park(ctx, why+"; "+o.why, t.opts.say(words.UnsureSorry))
 	case gaveUp:
 		why += "; and the apology was not posted: " + o.why
 	default:
@@ -155,7 +135,7 @@ func (t *turn) failed(ctx context.Context, why string, err error) error {
 		return err
 	}
 	if anyUncertain(ofKind(posts, kindApology)) || anyUncertain(ofKind(posts, kindPlaceholder)) {
-		return t.park(ctx, why, sayUnsureSorry)
+		return t.park(ctx, why, t.opts.say(words.UnsureSorry))
 	}
 	return t.finish(ctx, earshot.TurnFailed, why, nil)
 }
@@ -210,13 +190,13 @@ func (t *turn) park(ctx context.Context, why, say string) error {
 // has and there is no answer that would say so.
 func (t *turn) sayWhatActed(ctx context.Context, o *outcome) error {
 	switch o.say {
-	case sayFailed, sayDown, sayTooLong, sayTooLarge, sayRefused:
+	case words.Failed, words.Down, words.TooLong, words.TooLarge, words.Refused:
 		steps, err := t.store.Steps(ctx, t.queued.ID)
 		if err != nil {
 			return err
 		}
 		if hasActed(steps) {
-			o.say = sayActed
+			o.say, o.text = words.Acted, ""
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 // one, else to the person alone where the platform can, else for all to see. After
 // an outage it is for all to see: nobody can look for a private message, so it
 // would be lost with the outage.
-func (o *outbox) apologize(ctx context.Context, say string) error {
+func (o *outbox) apologize(ctx context.Context, say string, privately bool) error {
 	p, ok, err := o.placeholder(ctx)
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func (o *outbox) apologize(ctx context.Context, say string) error {
 		_, err := o.postBeside(ctx, p, refused, kindApology, []string{say})
 		return err
 	}
-	if say != sayUndelivered {
+	if privately {
 		if shown, err := o.apologizePrivately(ctx, say); shown || err != nil {
 			return err
 		}

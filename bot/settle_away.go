@@ -9,15 +9,12 @@ import (
 	"time"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/notices"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // What a person learns whose question was too old when its turn came: one line that
 // they alone see, or where the platform has none, an emoji at the question.
-const (
-	sayAway   = notices.Away
-	emojiAway = "💤"
-)
+const emojiAway = "💤"
 
 // AwayAge is how old a question may be so that its author is told that the agent was
 // away. What is older is dropped without a word.
@@ -46,7 +43,9 @@ func (b *Bot) tellsAway(q pendingQuestion, later []earshot.QueuedTurn, anchors m
 func (b *Bot) awayNotice() func(context.Context, Place) error {
 	switch p := b.platform.(type) {
 	case Apologizer:
-		return func(ctx context.Context, at Place) error { return p.Apologize(ctx, at, sayAway) }
+		return func(ctx context.Context, at Place) error {
+			return p.Apologize(ctx, at, b.in(at.Channel).say(words.Away))
+		}
 	case Reactor:
 		return func(ctx context.Context, at Place) error { return p.React(ctx, at, emojiAway) }
 	}
@@ -80,7 +79,7 @@ func (o *outbox) tellAway(ctx context.Context) error {
 	o.startWaiting(since)
 	o.slot.Give()
 	for {
-		p.State, p.Text = earshot.PostAmbiguous, sayAway
+		p.State, p.Text = earshot.PostAmbiguous, o.opts.say(words.Away)
 		if err := o.store.PutPost(ctx, o.lease, p); err != nil {
 			return ignoreConflict(err)
 		}

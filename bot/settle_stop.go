@@ -6,6 +6,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot/internal/reply"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // whyStopped is why a turn is dropped that somebody has stopped; the turn says who.
@@ -54,14 +55,14 @@ func (t *turn) endStopped(ctx context.Context, written string) error {
 	}
 	t.outbox.startWaiting(since)
 	if visible || acted {
-		err = t.outbox.apologize(ctx, t.report.Text)
+		err = t.outbox.apologize(ctx, t.report.Text, true)
 	}
 	switch o := outcomeOf(err); o.kind {
 	case ended:
 	case gaveUp:
 		t.log.Error("an answer was stopped, and the channel could not be told", "err", o)
 	case unclear:
-		return t.park(ctx, whyStopped+"; "+o.why, sayUnsureSorry)
+		return t.park(ctx, whyStopped+"; "+o.why, t.opts.say(words.UnsureSorry))
 	default:
 		return err
 	}
@@ -83,9 +84,9 @@ func (t *turn) noteStopped(ctx context.Context, p earshot.Post) error {
 // stoppedText is what a stopped answer ends as: as much as one message holds of what was
 // written.
 func (t *turn) stoppedText(written string, acted bool) string {
-	say := sayStopped
+	say := t.opts.say(words.Stopped)
 	if acted {
-		say = sayStoppedActed
+		say = t.opts.say(words.StoppedActed)
 	}
 	if written == "" {
 		return say

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // withdraw ends a turn whose question was deleted. A visible placeholder says so or
@@ -38,7 +39,7 @@ func (o *outbox) takeBack(ctx context.Context) error {
 	}
 	if ok {
 		var refused *PostError
-		err := o.replace(ctx, p, sayWithdrawn)
+		err := o.replace(ctx, p, o.opts.say(words.Withdrawn))
 		if errors.As(err, &refused) {
 			err = o.remove(ctx, p)
 		}

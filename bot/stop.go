@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // Who has asked may end the answer while it is made: by the button at the growing answer, or
@@ -19,7 +19,9 @@ import (
 const chooseStop = "stop"
 
 // stopChoices is the button at an answer that grows.
-func stopChoices() []Choice { return []Choice{{ID: chooseStop, Label: "Stop", Style: ChoiceDanger}} }
+func (o *Options) stopChoices() []Choice {
+	return []Choice{{ID: chooseStop, Label: o.say(words.Stop), Style: ChoiceDanger}}
+}
 
 const whyStop = "stop"
 
@@ -27,19 +29,8 @@ const whyStop = "stop"
 // for.
 const mostUnfinished = 200
 
-// What somebody is told alone who stops what cannot be stopped.
-const (
-	sayEnded    = "This has ended already."
-	sayNotAsker = "Only who asked can stop this."
-)
-
-var stopWords = []string{"stop", "stop it", "stop that", "please stop", "stop please", "cancel", "cancel it", "cancel that", "halt", "stopp"}
-
 // isStopWord reports whether a text says to stop, and nothing else.
-func isStopWord(text string) bool {
-	text = strings.Trim(strings.TrimSpace(text), ".!")
-	return slices.ContainsFunc(stopWords, func(w string) bool { return strings.EqualFold(text, w) })
-}
+func isStopWord(text string) bool { return words.Means(text, words.SaidStop) }
 
 // stopAgain is for how long, in microseconds, the word of somebody who has stopped a turn is
 // still about that one: they say it twice, and the platform may deliver it twice.
@@ -102,17 +93,17 @@ func (b *Bot) hasAsked(ctx context.Context, q earshot.QueuedTurn, who earshot.Au
 }
 
 // stopByButton ends the turn whose growing answer has the button that somebody chose.
-func (b *Bot) stopByButton(ctx context.Context, c Chosen) (private string, err error) {
+func (b *Bot) stopByButton(ctx context.Context, c Chosen) (private words.Key, err error) {
 	q, ok, err := b.turnOfPost(ctx, c)
 	if err != nil || !ok {
-		return sayEnded, err
+		return words.Ended, err
 	}
 	if asked, err := b.hasAsked(ctx, q, c.By.ID); err != nil || !asked {
-		return sayNotAsker, err
+		return words.NotAsker, err
 	}
 	running, err := b.Stop(ctx, q.ID, c.By.ID)
 	if err != nil || !running {
-		return sayEnded, err
+		return words.Ended, err
 	}
 	return "", nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot/internal/address"
+	"github.com/earshot-ai/earshot/internal/words"
 )
 
 // whyPoison is why a turn is given up with which process after process ended.
@@ -34,7 +35,7 @@ func (t *turn) takeOver(ctx context.Context) (done bool, err error) {
 	case failing != nil:
 		return true, t.fail(ctx, *failing)
 	case poison && anyVisible(replies):
-		return true, giveUp(whyPoison, sayFailed)
+		return true, giveUp(whyPoison, words.Failed)
 	case posting && anyUncertain(replies) && posts[len(posts)-1].Key[0] == kindNotice:
 		return true, t.park(ctx, t.whyFailed(ctx), posts[len(posts)-1].Text)
 	case anyVisible(replies):
@@ -46,7 +47,7 @@ func (t *turn) takeOver(ctx context.Context) (done bool, err error) {
 	case t.place.Anchor.Deleted && (anyVisible(placeholders) || t.hasAsked):
 		return true, outcome{kind: withdrawn}
 	case poison:
-		return true, giveUp(whyPoison, sayFailed)
+		return true, giveUp(whyPoison, words.Failed)
 	case !t.ambient && address.OnlyMention(t.identity, &t.place.Anchor) && !anyVisible(placeholders):
 		return true, t.askBack(ctx)
 	}
@@ -63,7 +64,7 @@ func (t *turn) failing(ctx context.Context, posts []earshot.Post) (*outcome, err
 		return nil, nil // no journal says why: the prompt is made again, and fails again
 	}
 	if last := posts[len(posts)-1]; last.Key[0] == kindApology || last.Key[0] == kindPrivate {
-		return failedOutcome(t.whyFailed(ctx), last.Text), nil
+		return t.failedOutcome(t.whyFailed(ctx), last.Text), nil
 	}
 	if t.place.Anchor.Deleted {
 		return nil, nil // the turn is withdrawn, which says what is left to do
@@ -81,14 +82,16 @@ func (t *turn) failing(ctx context.Context, posts []earshot.Post) (*outcome, err
 	}
 	for _, p := range ofKind(posts, kindPlaceholder) {
 		if p.State == earshot.PostSent && p.Text != "" && p.Text != t.opts.Placeholder {
-			return failedOutcome(why, p.Text), nil
+			return t.failedOutcome(why, p.Text), nil
 		}
 	}
 	return nil, nil
 }
 
-func failedOutcome(why, say string) *outcome {
-	o := giveUp(why, say)
+// failedOutcome is the outcome of a turn that has told the person already.
+func (t *turn) failedOutcome(why, said string) *outcome {
+	o := giveUp(why, words.In(t.opts.Language, t.opts.Words).KeyOf(said))
+	o.text = said
 	return &o
 }
 
@@ -112,7 +115,8 @@ func (t *turn) findUndelivered(ctx context.Context, posts []earshot.Post, why st
 			return nil, err
 		}
 	}
-	return failedOutcome(why, sayUndelivered), nil
+	o := giveUp(why, words.Undelivered)
+	return &o, nil
 }
 
 // whyFailed returns why an earlier process told the person that there is no answer.
@@ -167,10 +171,10 @@ func (t *turn) finishWithoutPrompt(ctx context.Context, posts []earshot.Post) er
 
 // askBack asks a person who only mentioned the agent what they would like to know.
 func (t *turn) askBack(ctx context.Context) error {
-	t.report.Text = sayQuestion
+	t.report.Text = t.opts.say(words.Question)
 	t.outbox.startWaiting(t.queued.Opened)
 	if !t.opts.DryRun {
-		if _, err := t.outbox.deliver(ctx, kindQuestion, []string{sayQuestion}); err != nil {
+		if _, err := t.outbox.deliver(ctx, kindQuestion, []string{t.report.Text}); err != nil {
 			return err
 		}
 	}

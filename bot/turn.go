@@ -10,6 +10,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot/internal/slots"
+	"github.com/earshot-ai/earshot/internal/words"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -225,6 +226,6 @@ type turn struct {
 func (t *turn) recoverPanic(o *outcome) {
 	if p := recover(); p != nil {
 		t.log.Error("a turn panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		*o = giveUp(fmt.Sprintf("panic: %v", p), sayFailed)
+		*o = giveUp(fmt.Sprintf("panic: %v", p), words.Failed)
 	}
 }

@@ -52,7 +52,9 @@ type Request struct {
 	// Trust says whose words are shown, and how: see [assemble.Input].Trust. AllowList
 	// tells whom the list of who is answered does not name, and is asked where the rule
 	// has a lane for them; nil names everybody.
-	Trust     earshot.Trust
+	Trust earshot.Trust
+	// Notices are texts of the agent's own: see [assemble.Input].Notices.
+	Notices   []string
 	AllowList earshot.AllowList
 
 	// Conversation names the stored state to read; the zero ID means none. The
@@ -155,7 +157,7 @@ func Input(ctx context.Context, st Store, req Request) (assemble.Input, error) {
 	in := assemble.Input{
 		Policy: req.Policy, Budget: req.Budget, Counter: req.Counter, Instructions: req.Instructions,
 		Identity: req.Identity, Channel: req.Channel, Anchor: req.Anchor, Messages: r.messages,
-		Conversation: r.state, Attach: req.Attach, Stored: r.stored, Coverage: r.coverage, Zone: zone, AskerZone: askers, AskedBy: req.AskedBy, Trust: req.Trust,
+		Conversation: r.state, Attach: req.Attach, Stored: r.stored, Coverage: r.coverage, Zone: zone, AskerZone: askers, AskedBy: req.AskedBy, Trust: req.Trust, Notices: req.Notices,
 		FileTokens: req.FileTokens, Recalled: r.recalled,
 	}
 	in.Mentioned, err = Mentioned(ctx, st, in, req.Profiles)

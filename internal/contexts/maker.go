@@ -31,6 +31,7 @@ type Options struct {
 	Zone         string // as in [gather.Request.DefaultZone]
 	// Trust and AllowList are as in [gather.Request].
 	Trust     earshot.Trust
+	Notices   []string // likewise
 	AllowList earshot.AllowList
 	Log       *slog.Logger // nil discards
 
@@ -131,7 +132,7 @@ func (m *Maker) request(r Request) (gather.Request, error) {
 		Channel: r.Channel, Anchor: r.Anchor, Identity: r.Agent, Conversation: r.Conversation,
 		Policy: m.options.Policy, Budget: m.options.Budget, Counter: m.options.Count(), Instructions: m.options.Instructions,
 		Elsewhere: r.Elsewhere, Zone: r.Zone, AskerZone: r.AskerZone, DefaultZone: m.options.Zone, Attach: r.Attach, Text: r.Text, Finder: m.Finder(), Profiles: true,
-		Trust: m.options.Trust, AllowList: m.options.AllowList,
+		Trust: m.options.Trust, AllowList: m.options.AllowList, Notices: m.options.Notices,
 	}
 	if r.Policy != nil {
 		req.Policy = *r.Policy

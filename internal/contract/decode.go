@@ -77,6 +77,7 @@ func (r *reader) input(w *Input) assemble.Input {
 		AskerZone:    optional(w.AskerZone),
 		AskedBy:      r.askedBy(w.AskedBy),
 		Trust:        r.trust(w.Trust),
+		Notices:      w.Notices,
 		Attach:       ids[earshot.ArtifactID](w.Attach),
 		Identity:     r.identity(w.Identity),
 		Channel:      r.channel(w.Channel),

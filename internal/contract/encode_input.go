@@ -28,7 +28,7 @@ func EncodeInput(in assemble.Input) ([]byte, error) {
 	w := Input{
 		Policy:  jsontext.Value(policy),
 		Budget:  &Budget{&in.Budget.Tokens, &in.Budget.Session, &in.Budget.Limit},
-		Counter: ptr(in.Counter.Name()), Instructions: some(in.Instructions), Zone: some(in.Zone), AskerZone: some(in.AskerZone),
+		Counter: ptr(in.Counter.Name()), Instructions: some(in.Instructions), Zone: some(in.Zone), AskerZone: some(in.AskerZone), Notices: in.Notices,
 		Identity: &Identity{ptr(string(in.Identity.ID)), &in.Identity.Name, strs(in.Identity.Aliases)},
 		Channel:  ChannelOf(in.Channel),
 		Anchor:   ptr(string(in.Anchor)), Messages: &[]*Message{}, Attach: strs(in.Attach),

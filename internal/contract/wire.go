@@ -14,6 +14,7 @@ type (
 		AskerZone    *string        `json:"asker_zone,omitzero"`
 		AskedBy      *AskedBy       `json:"asked_by,omitzero"`
 		Trust        *Trust         `json:"trust,omitzero"`
+		Notices      []string       `json:"notices,omitempty"` // of the agent's own, in other words than Earshot's
 		Identity     *Identity      `json:"identity"`
 		Channel      *Channel       `json:"channel"`
 		Anchor       *string        `json:"anchor"`

@@ -18,6 +18,7 @@ import (
 	"github.com/earshot-ai/earshot/internal/sidecar/api"
 	"github.com/earshot-ai/earshot/internal/sidecar/mcp"
 	"github.com/earshot-ai/earshot/internal/visible"
+	"github.com/earshot-ai/earshot/internal/words"
 	"github.com/earshot-ai/earshot/summarize"
 	"github.com/earshot-ai/earshot/tokens"
 )
@@ -44,7 +45,7 @@ func (s sharedParts) openServices() (services, error) {
 	maker := contexts.New(s.store, s.search, contexts.Options{
 		AllowChannel: gate.AllowChannel,
 		Policy:       limitForSlack(c, o.Policy), Budget: c.Budget.Assemble(), Count: s.responder.counter, Instructions: c.Agent.Instructions,
-		Zone: c.Context.Zone, Trust: c.Context.Trust.Rule(), AllowList: s.lists.ask, Log: o.Log,
+		Zone: c.Context.Zone, Trust: c.Context.Trust.Rule(), Notices: words.In(c.Answer.Language, c.Answer.Words).Notices(), AllowList: s.lists.ask, Log: o.Log,
 	})
 	return services{
 		sidecar: sidecar.New(s.store, s.search, gate, sidecar.Options{

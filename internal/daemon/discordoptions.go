@@ -20,7 +20,7 @@ func (s *discordService) adapterOptions(of sharedParts) discord.Options {
 	if x.Dial != nil {
 		o.Dialer = &websocket.Dialer{NetDialContext: x.Dial}
 	}
-	o.Choose = s.events.Choose
+	o.Choose, o.Say = s.events.Choose, s.events.Say
 	o.Up = sync.OnceFunc(func() { close(s.hears) })
 	o.Acknowledged, o.Refused, o.Missed, o.Left, o.Joined = of.meters.Acknowledged, of.noteRefused, s.events.noteMissed, s.events.leaveChannel, s.joinGuild
 	return o

@@ -9,6 +9,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon/metrics"
+	"github.com/earshot-ai/earshot/internal/words"
 	"github.com/earshot-ai/earshot/platform/backfill"
 )
 
@@ -52,6 +53,15 @@ func (r *relay) Choose(ctx context.Context, c bot.Chosen) (string, error) {
 		return "", errors.New("a choice came before the bot's identity was known")
 	}
 	return to.bot.Choose(ctx, c)
+}
+
+// Say returns a sentence of the bot's own as it is said in a channel.
+func (r *relay) Say(ctx context.Context, s earshot.Scope, key string) string {
+	to := r.to.Load()
+	if to == nil {
+		return words.Table{}.Say(words.Key(key))
+	}
+	return to.bot.Say(ctx, s, key)
 }
 
 // takeFound takes a message that backfill found in history.

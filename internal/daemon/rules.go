@@ -116,6 +116,7 @@ func (r *rules) inChannel(c earshot.Channel, all bot.ChannelOptions) bot.Channel
 		},
 		Ambient: ambientIn(e.Config, all.Ambient), Ask: placesIn(e.Answer.Ask), SendFile: bot.SendFile(placesIn(e.Answer.SendFile)),
 		Links: e.Links.Hosts, MayMention: bot.MayMention(e.Answer.MayMention), MayAsk: e.MayAsk,
+		Language: e.Answer.Language, Words: e.Answer.Words,
 	}
 }
 

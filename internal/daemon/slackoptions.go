@@ -23,7 +23,7 @@ func slackOptions(s sharedParts, events *relay) slack.Options {
 	// jump with the wall clock.
 	o.HTTPClient, o.Dial, o.Jitter = x.Client, x.Dial, x.Jitter
 	o.Acknowledged, o.Refused, o.Missed, o.Left = s.meters.Acknowledged, s.noteRefused, events.noteMissed, events.leaveChannel
-	o.Choose = events.Choose
+	o.Choose, o.Say = events.Choose, events.Say
 	o.Moved = func(context.Context, earshot.Scope, earshot.ChannelID) error {
 		s.caches.clear()
 		return nil

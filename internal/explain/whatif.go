@@ -152,7 +152,7 @@ func (r *Reader) gatherAgain(ctx context.Context, was *Explanation, policy assem
 		Channel: in.Channel, Anchor: in.Anchor, Identity: in.Identity, Policy: policy, Budget: budget,
 		Counter: in.Counter, Instructions: in.Instructions, Attach: in.Attach, State: &state,
 		Zone: cmp.Or(in.Zone, "UTC"), AskerZone: cmp.Or(in.AskerZone, in.Zone, "UTC"), AskedBy: in.AskedBy, FileTokens: in.FileTokens, Sums: sums, Finder: r.finderAgain(was), Profiles: profiles,
-		Trust: in.Trust, AllowList: listOf(in),
+		Trust: in.Trust, Notices: in.Notices, AllowList: listOf(in),
 	})
 }
 

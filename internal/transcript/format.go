@@ -42,6 +42,9 @@ func formatGiven(b *strings.Builder, c Case) {
 		b.WriteByte('\n')
 	}
 	f.trust(in.Trust)
+	for _, n := range in.Notices {
+		f.text("notice", n)
+	}
 	f.text("instructions", in.Instructions)
 	self := f.identity(in.Identity)
 	f.channel(in.Channel)

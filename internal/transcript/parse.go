@@ -115,6 +115,7 @@ func init() {
 		}},
 		"mentioned":   {line: (*reader).readMentioned, many: true},
 		"trust":       {line: (*reader).trust},
+		"notice":      {line: func(r *reader, x *scanner, e entry) { r.in.Notices = append(r.in.Notices, x.text(e.more)) }, many: true, text: true},
 		"identity":    {line: (*reader).identity},
 		"channel":     {line: (*reader).channel},
 		"topic":       {line: func(r *reader, x *scanner, e entry) { r.in.Channel.Topic = x.text(e.more) }, text: true},

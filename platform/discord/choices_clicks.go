@@ -11,6 +11,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/words"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
 	"github.com/earshot-ai/earshot/platform/discord/markup"
@@ -23,12 +24,6 @@ const (
 	answerWithin = 3 * time.Second
 	chooseWithin = time.Minute      // Options.Choose, by which time the person has seen the click taken
 	tellWithin   = 10 * time.Second // what the person alone is told
-)
-
-// What a person alone is told by the platform itself.
-const (
-	notStored = "This could not be stored, so nothing has come of it. Please choose again."
-	noWords   = "The field was empty, so nothing has come of it. Please choose again."
 )
 
 // Types of answers (Receiving and Responding, Interaction Callback Type).
@@ -175,11 +170,11 @@ func (p *Platform) click(ctx context.Context, x *delivery, i discordmsg.Interact
 	case choice.Words != "" && !isForm:
 		answer, takes = interactionAnswer{answerForm, newForm(i, choice)}, false
 	case isForm && choice.Required && c.Words == "":
-		answer, takes = interactionAnswer{answerMessage, newPrivate(noWords)}, false
+		answer, takes = interactionAnswer{answerMessage, newPrivate(p.say(within, at.channel().Scope(), words.NoWords))}, false
 	}
 	if err := p.answerInteraction(within, i, answer); err != nil {
 		if takes && errors.Is(err, discordapi.ErrNotAnswered) { // if it arrived, the person does not see that it failed
-			p.tell(ctx, i, c, notStored)
+			p.tell(ctx, i, c, p.say(ctx, at.channel().Scope(), words.NotStored))
 		}
 		return "it cannot be answered: " + err.Error()
 	}
@@ -212,11 +207,19 @@ func (p *Platform) choose(ctx context.Context, i discordmsg.Interaction, c bot.C
 	cancel()
 	if err != nil {
 		p.o.Log.Error("what somebody chose is not stored", "channel", c.Scope.Channel, "message", c.Message, "choice", c.Choice, "err", err)
-		text = notStored
+		text = p.say(ctx, c.Scope, words.NotStored)
 	}
 	if text != "" {
 		p.tell(ctx, i, c, text)
 	}
+}
+
+// say returns a sentence as it is said in a channel.
+func (p *Platform) say(ctx context.Context, s earshot.Scope, k words.Key) string {
+	if p.o.Say == nil {
+		return words.Table{}.Say(k)
+	}
+	return p.o.Say(ctx, s, string(k))
 }
 
 // tell tells something to who clicked, alone: Create Followup Message. It does so also

@@ -11,20 +11,13 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/words"
 	"github.com/earshot-ai/earshot/platform/internal/rescue"
 	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 	"github.com/earshot-ai/earshot/platform/slack/internal/socket"
 	"github.com/earshot-ai/earshot/platform/slack/markup"
 	"github.com/earshot-ai/earshot/platform/slack/slackapi"
 	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
-)
-
-// What people are told, who alone see it.
-const (
-	sayNotStored  = "That was not stored. Please click again in a moment."
-	sayNotSent    = "That was not stored. Please send it again in a moment." // of a form, which stays open
-	sayNotOpened  = "The form did not open. Please click again."
-	sayNotAllowed = "You are not among the people whom this bot answers, so nothing was stored."
 )
 
 // chooseTime is how long a choice may take. After three seconds Slack shows an error, and
@@ -53,7 +46,7 @@ func (p *Platform) interact(ctx context.Context, raw []byte) socket.Answer {
 	}
 	c, why := readClicked(x)
 	if why == "" && !p.gate.isOpen() {
-		return p.notStored(c)
+		return p.notStored(ctx, c)
 	}
 	if why == "" {
 		why = p.foreignTo(x)
@@ -63,7 +56,7 @@ func (p *Platform) interact(ctx context.Context, raw []byte) socket.Answer {
 		return socket.Answer{}
 	}
 	if p.o.Choose == nil { // as in the check, whose socket gets clicks beside the bot's
-		return p.notStored(c)
+		return p.notStored(ctx, c)
 	}
 	var answer socket.Answer
 	err = rescue.HandleEvent(p.o.Log, func() (err error) {
@@ -72,7 +65,7 @@ func (p *Platform) interact(ctx context.Context, raw []byte) socket.Answer {
 	}, "type", x.Type)
 	if err != nil {
 		p.o.Log.Error("a choice is not stored", "channel", c.Channel, "message", c.Message, "choice", c.choice, "err", err)
-		return p.notStored(c)
+		return p.notStored(ctx, c)
 	}
 	return answer
 }
@@ -81,7 +74,7 @@ func (p *Platform) interact(ctx context.Context, raw []byte) socket.Answer {
 func (p *Platform) choose(ctx context.Context, c clicked) (socket.Answer, error) {
 	by, refused := p.chooser(ctx, c.Interaction)
 	if refused != "" {
-		return p.told(c, sayNotAllowed), nil
+		return p.told(c, p.say(ctx, c.Channel, words.NotAllowed)), nil
 	}
 	if c.Words != "" && !c.submitted {
 		return p.openForm(ctx, c), nil
@@ -173,11 +166,19 @@ func isWord(s string, most int, key bool) bool {
 }
 
 // notStored answers a choice that is not stored.
-func (p *Platform) notStored(c clicked) socket.Answer {
+func (p *Platform) notStored(ctx context.Context, c clicked) socket.Answer {
 	if c.submitted { // the words are not lost: the form stays, with this below its field
-		return socket.Answer{Payload: map[string]any{"response_action": "errors", "errors": map[string]string{formField: sayNotSent}}}
+		return socket.Answer{Payload: map[string]any{"response_action": "errors", "errors": map[string]string{formField: p.say(ctx, c.Channel, words.NotSent)}}}
 	}
-	return p.told(c, sayNotStored)
+	return p.told(c, p.say(ctx, c.Channel, words.NotStored))
+}
+
+// say returns a sentence as it is said in a channel.
+func (p *Platform) say(ctx context.Context, c earshot.ChannelID, k words.Key) string {
+	if p.o.Say == nil {
+		return words.Table{}.Say(k)
+	}
+	return p.o.Say(ctx, p.scope(c), string(k))
 }
 
 // told answers a choice by an empty acknowledgement, and then shows a text to whoever made
@@ -220,7 +221,7 @@ func (p *Platform) openForm(ctx context.Context, c clicked) socket.Answer {
 		title = tolerant.CutRunes(title, maxTitle-1) + "…"
 	}
 	view := block{
-		"type": "modal", "callback_id": formCallback, "title": plainText(title), "submit": plainText("Send"), "close": plainText("Cancel"),
+		"type": "modal", "callback_id": formCallback, "title": plainText(title), "submit": plainText(p.say(ctx, c.Channel, words.Send)), "close": plainText(p.say(ctx, c.Channel, words.Cancel)),
 		"private_metadata": encoded(formPlace{c.Key, c.choice, c.Channel, c.Message, c.Thread}),
 		"blocks": []block{{
 			"type": "input", "block_id": formField, "label": plainText(c.Words), "optional": !c.Required,
@@ -233,5 +234,5 @@ func (p *Platform) openForm(ctx context.Context, c clicked) socket.Answer {
 		return socket.Answer{}
 	}
 	p.o.Log.Warn("a form does not open", "channel", c.Channel, "message", c.Message, "choice", c.choice, "err", err)
-	return p.told(c, sayNotOpened)
+	return p.told(c, p.say(ctx, c.Channel, words.NoForm))
 }

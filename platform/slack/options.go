@@ -122,6 +122,9 @@ type Options struct {
 	// three. What it returns only they see; after an error they are told to try again. Who
 	// Allow does not name is told so, and Choose is not called. nil: nothing is stored, which they are told.
 	Choose func(ctx context.Context, c bot.Chosen) (private string, err error)
+	// Say returns a sentence of the bot's own as it is said in a channel, as [bot.Bot.Say] does:
+	// for what people are told by the platform itself. Default: in English.
+	Say func(ctx context.Context, s earshot.Scope, key string) string
 
 	// Reactions are the emoji, by their names, that ask the bot: who gives one to a
 	// message asks, with the message as the question. Empty: none does.

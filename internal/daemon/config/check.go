@@ -12,6 +12,7 @@ import (
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon/otlp"
 	"github.com/earshot-ai/earshot/internal/daemon/providers"
+	"github.com/earshot-ai/earshot/internal/words"
 	"github.com/earshot-ai/earshot/internal/zones"
 	"github.com/earshot-ai/earshot/tokens"
 )
@@ -85,6 +86,7 @@ func (c Config) Check() []error {
 	c.checkDiscord(bad)
 	c.checkSlackAllow(bad)
 	c.checkPrices(bad)
+	checkWords("answer", c.Answer.Language, c.Answer.Words, bad)
 	c.checkRetention(bad)
 	c.checkAPI(bad)
 	c.checkInspect(bad)
@@ -240,6 +242,18 @@ func checkLinkHosts(key string, hosts []string, bad problemReport) {
 	for _, h := range hosts {
 		if h == "" || strings.ContainsAny(h, "/:@*? \t\n") || strings.HasPrefix(h, ".") {
 			bad(key, "%q is no host; write its name alone, such as grafana.example.com: it stands for its subdomains too", h)
+		}
+	}
+}
+
+// checkWords checks the language of the bot's sentences, and those in its operator's words.
+func checkWords(at, language string, own map[string]string, bad problemReport) {
+	if err := words.CheckLanguage(language); err != nil {
+		bad(at+".language", "%v", err)
+	}
+	for _, key := range slices.Sorted(maps.Keys(own)) {
+		if err := words.Check(words.Key(key), own[key]); err != nil {
+			bad(at+".words."+key, "%v", err)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
 	"github.com/earshot-ai/earshot/bot"
+	"github.com/earshot-ai/earshot/internal/words"
 	"github.com/earshot-ai/earshot/secret"
 	"github.com/earshot-ai/earshot/summarize"
 )
@@ -124,32 +125,34 @@ func (t Trust) Rule() earshot.Trust {
 
 // An Answer sets what is answered besides mentions and direct messages.
 type Answer struct {
-	AutoAnswer      bool     `yaml:"auto_answer" live:"yes" env:"EARSHOT_AUTO_ANSWER" doc:"answer every message that begins a thread, mentioned or not."`
-	OwnedThreads    bool     `yaml:"owned_threads" live:"yes" env:"EARSHOT_OWNED_THREADS" doc:"answer replies without a mention in threads in which the bot has answered within the last 24 hours, until somebody says stop listening; there the model may stay silent, or give an emoji in place of words."`
-	Bots            bool     `yaml:"bots" live:"yes" env:"EARSHOT_ANSWER_BOTS" doc:"answer other bots that mention it too, a limited number of times."`
-	BotTurns        int      `yaml:"bot_turns" live:"yes" env:"EARSHOT_BOT_TURNS" doc:"how many turns other bots may have within answer.bot_minutes in one conversation, and one bot in one channel."`
-	BotMinutes      int      `yaml:"bot_minutes" live:"yes" env:"EARSHOT_BOT_MINUTES" doc:"over how many minutes answer.bot_turns and answer.form_turns count."`
-	Forms           bool     `yaml:"forms" live:"yes" env:"EARSHOT_ANSWER_FORMS" doc:"answer a workflow's form that mentions it as if a person had asked, on Slack: what Workflow Builder or a webhook posts."`
-	FormTurns       int      `yaml:"form_turns" live:"yes" env:"EARSHOT_FORM_TURNS" doc:"how many turns one form may have within answer.bot_minutes in one channel."`
-	Groups          bool     `yaml:"groups" env:"EARSHOT_ANSWER_GROUPS" doc:"answer a mention of a user group that the bot is in as a mention of the bot, on Slack."`
-	Reactions       []string `yaml:"reactions" env:"EARSHOT_ANSWER_REACTIONS" doc:"emoji that ask it: who gives one to a message asks, with the message as the question, once for a message. On Slack names such as eyes, on Discord the emoji itself or the name of the server's own."`
-	Ambient         string   `yaml:"ambient" live:"yes" env:"EARSHOT_ANSWER_AMBIENT" doc:"whether it reads along in the channels of answer.ambient_channels, and a model decides about what people say to nobody: off, react (it may give an emoji) or speak (and answer). An error or a doubt is silence."`
-	AmbientChannels []string `yaml:"ambient_channels" live:"yes" env:"EARSHOT_AMBIENT_CHANNELS" doc:"the ids of the channels where it reads along."`
-	AmbientHourly   int      `yaml:"ambient_hourly" live:"yes" env:"EARSHOT_AMBIENT_HOURLY" doc:"how many answers and emoji it gives within an hour in one channel where it reads along. The model that decides is asked ten times as often at most."`
-	AmbientModel    string   `yaml:"ambient_model" env:"EARSHOT_AMBIENT_MODEL" doc:"the model that decides there, a cheap one of model.provider. Empty: the model that answers."`
-	EditMinutes     int      `yaml:"edit_minutes" live:"yes" env:"EARSHOT_EDIT_MINUTES" doc:"for how many minutes after a message was posted an edit that adds a mention of the bot asks it, once. 0: no edit asks."`
-	Each            bool     `yaml:"each" live:"yes" env:"EARSHOT_ANSWER_EACH" doc:"answer each of several messages that arrive while a turn runs. Otherwise the last one is answered, and the model reads the others with it."`
-	FreshMinutes    int      `yaml:"fresh_minutes" env:"EARSHOT_FRESH_MINUTES" doc:"how old a message may be, in minutes, to be answered after a downtime; older ones are stored and not answered."`
-	AwayNotice      bool     `yaml:"away_notice" env:"EARSHOT_AWAY_NOTICE" doc:"tell a person whose question of the last 24 hours was too old to be answered, at most once an hour and channel: on Slack in a line that only they see, on Discord by an emoji at the question."`
-	PreviewWait     float64  `yaml:"preview_wait" live:"yes" env:"EARSHOT_PREVIEW_WAIT" doc:"how long, in seconds after it was said, a question with a link waits for the link's preview, which Slack and Discord send a moment later; 0 does not wait."`
-	PostMinutes     int      `yaml:"post_minutes" env:"EARSHOT_POST_MINUTES" doc:"how long, in minutes, a finished answer waits for a platform that accepts no posts; after that the turn has failed."`
-	MayMention      string   `yaml:"may_mention" live:"yes" env:"EARSHOT_MAY_MENTION" doc:"whom an answer may mention, by @ and a name: asker, thread (and who wrote in the thread, or what the question replies to) or channel (and who wrote what the model was shown). Everybody else is a name there; bots, groups and everybody at once are never mentioned."`
-	Cite            bool     `yaml:"cite" live:"yes" env:"EARSHOT_ANSWER_CITE" doc:"let the model cite messages that it was shown: the answer links to them, on Slack and Discord."`
-	WhileWaiting    string   `yaml:"while_waiting" env:"EARSHOT_WHILE_WAITING" doc:"what becomes of later questions of a conversation while a person is asked whether a tool may act: answer them, or hold them until that is decided, where approve.expire_minutes is at most 120."`
-	Feedback        string   `yaml:"feedback" env:"EARSHOT_FEEDBACK" doc:"how people say what they think of an answer, which earshot feedback lists: reactions (a thumb up or down that they give it), buttons (below each answer, and a field for words; reactions count too) or off."`
-	Ask             []string `yaml:"ask" live:"yes" env:"EARSHOT_ANSWER_ASK" doc:"the ids of the channels where the model may ask who asked it, and wait for the answer as long as approve.expire_minutes says, twice for a question at most; \"*\" is everywhere."`
-	SendFile        []string `yaml:"send_file" live:"yes" env:"EARSHOT_ANSWER_SEND_FILE" doc:"the ids of the channels where the model may send files of text beside its answer, two for a question at most; \"*\" is everywhere. Slack needs the scope files:write for it, Discord the permission Attach Files."`
-	Parallel        int      `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at the same time. Those that wait for the platform are not counted; there may be three times as many of them."`
+	AutoAnswer      bool              `yaml:"auto_answer" live:"yes" env:"EARSHOT_AUTO_ANSWER" doc:"answer every message that begins a thread, mentioned or not."`
+	OwnedThreads    bool              `yaml:"owned_threads" live:"yes" env:"EARSHOT_OWNED_THREADS" doc:"answer replies without a mention in threads in which the bot has answered within the last 24 hours, until somebody says stop listening; there the model may stay silent, or give an emoji in place of words."`
+	Bots            bool              `yaml:"bots" live:"yes" env:"EARSHOT_ANSWER_BOTS" doc:"answer other bots that mention it too, a limited number of times."`
+	BotTurns        int               `yaml:"bot_turns" live:"yes" env:"EARSHOT_BOT_TURNS" doc:"how many turns other bots may have within answer.bot_minutes in one conversation, and one bot in one channel."`
+	BotMinutes      int               `yaml:"bot_minutes" live:"yes" env:"EARSHOT_BOT_MINUTES" doc:"over how many minutes answer.bot_turns and answer.form_turns count."`
+	Forms           bool              `yaml:"forms" live:"yes" env:"EARSHOT_ANSWER_FORMS" doc:"answer a workflow's form that mentions it as if a person had asked, on Slack: what Workflow Builder or a webhook posts."`
+	FormTurns       int               `yaml:"form_turns" live:"yes" env:"EARSHOT_FORM_TURNS" doc:"how many turns one form may have within answer.bot_minutes in one channel."`
+	Groups          bool              `yaml:"groups" env:"EARSHOT_ANSWER_GROUPS" doc:"answer a mention of a user group that the bot is in as a mention of the bot, on Slack."`
+	Reactions       []string          `yaml:"reactions" env:"EARSHOT_ANSWER_REACTIONS" doc:"emoji that ask it: who gives one to a message asks, with the message as the question, once for a message. On Slack names such as eyes, on Discord the emoji itself or the name of the server's own."`
+	Ambient         string            `yaml:"ambient" live:"yes" env:"EARSHOT_ANSWER_AMBIENT" doc:"whether it reads along in the channels of answer.ambient_channels, and a model decides about what people say to nobody: off, react (it may give an emoji) or speak (and answer). An error or a doubt is silence."`
+	AmbientChannels []string          `yaml:"ambient_channels" live:"yes" env:"EARSHOT_AMBIENT_CHANNELS" doc:"the ids of the channels where it reads along."`
+	AmbientHourly   int               `yaml:"ambient_hourly" live:"yes" env:"EARSHOT_AMBIENT_HOURLY" doc:"how many answers and emoji it gives within an hour in one channel where it reads along. The model that decides is asked ten times as often at most."`
+	AmbientModel    string            `yaml:"ambient_model" env:"EARSHOT_AMBIENT_MODEL" doc:"the model that decides there, a cheap one of model.provider. Empty: the model that answers."`
+	EditMinutes     int               `yaml:"edit_minutes" live:"yes" env:"EARSHOT_EDIT_MINUTES" doc:"for how many minutes after a message was posted an edit that adds a mention of the bot asks it, once. 0: no edit asks."`
+	Each            bool              `yaml:"each" live:"yes" env:"EARSHOT_ANSWER_EACH" doc:"answer each of several messages that arrive while a turn runs. Otherwise the last one is answered, and the model reads the others with it."`
+	FreshMinutes    int               `yaml:"fresh_minutes" env:"EARSHOT_FRESH_MINUTES" doc:"how old a message may be, in minutes, to be answered after a downtime; older ones are stored and not answered."`
+	AwayNotice      bool              `yaml:"away_notice" env:"EARSHOT_AWAY_NOTICE" doc:"tell a person whose question of the last 24 hours was too old to be answered, at most once an hour and channel: on Slack in a line that only they see, on Discord by an emoji at the question."`
+	PreviewWait     float64           `yaml:"preview_wait" live:"yes" env:"EARSHOT_PREVIEW_WAIT" doc:"how long, in seconds after it was said, a question with a link waits for the link's preview, which Slack and Discord send a moment later; 0 does not wait."`
+	PostMinutes     int               `yaml:"post_minutes" env:"EARSHOT_POST_MINUTES" doc:"how long, in minutes, a finished answer waits for a platform that accepts no posts; after that the turn has failed."`
+	MayMention      string            `yaml:"may_mention" live:"yes" env:"EARSHOT_MAY_MENTION" doc:"whom an answer may mention, by @ and a name: asker, thread (and who wrote in the thread, or what the question replies to) or channel (and who wrote what the model was shown). Everybody else is a name there; bots, groups and everybody at once are never mentioned."`
+	Language        string            `yaml:"language" live:"yes" env:"EARSHOT_LANGUAGE" doc:"the language of the bot's own sentences, such as its apologies and its buttons: en, de, es, fr, ja or pt. Answers are in whatever language the model answers."`
+	Words           map[string]string `yaml:"words" live:"yes" doc:"sentences of the bot's own in your words, by their keys, which language.md lists."`
+	Cite            bool              `yaml:"cite" live:"yes" env:"EARSHOT_ANSWER_CITE" doc:"let the model cite messages that it was shown: the answer links to them, on Slack and Discord."`
+	WhileWaiting    string            `yaml:"while_waiting" env:"EARSHOT_WHILE_WAITING" doc:"what becomes of later questions of a conversation while a person is asked whether a tool may act: answer them, or hold them until that is decided, where approve.expire_minutes is at most 120."`
+	Feedback        string            `yaml:"feedback" env:"EARSHOT_FEEDBACK" doc:"how people say what they think of an answer, which earshot feedback lists: reactions (a thumb up or down that they give it), buttons (below each answer, and a field for words; reactions count too) or off."`
+	Ask             []string          `yaml:"ask" live:"yes" env:"EARSHOT_ANSWER_ASK" doc:"the ids of the channels where the model may ask who asked it, and wait for the answer as long as approve.expire_minutes says, twice for a question at most; \"*\" is everywhere."`
+	SendFile        []string          `yaml:"send_file" live:"yes" env:"EARSHOT_ANSWER_SEND_FILE" doc:"the ids of the channels where the model may send files of text beside its answer, two for a question at most; \"*\" is everywhere. Slack needs the scope files:write for it, Discord the permission Attach Files."`
+	Parallel        int               `yaml:"parallel" env:"EARSHOT_PARALLEL" doc:"how many conversations are answered at the same time. Those that wait for the platform are not counted; there may be three times as many of them."`
 }
 
 // Approvals set who agrees to calls of tools that need a person's yes.
@@ -291,7 +294,7 @@ func Default() Config {
 		Counter:   CounterAuto,
 		Budget:    Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Context:   Context{Zone: "UTC", Trust: Trust{External: "full", Guest: "full", Bots: "full", NotAllowed: "full"}},
-		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, Ambient: AmbientOff, AmbientHourly: 3, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, MayMention: MentionAsker, WhileWaiting: WaitingAnswer, Feedback: FeedbackReactions, Parallel: 64},
+		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, Ambient: AmbientOff, AmbientHourly: 3, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, MayMention: MentionAsker, WhileWaiting: WaitingAnswer, Feedback: FeedbackReactions, Language: words.English, Parallel: 64},
 		Approve:   Approvals{By: []string{bot.ApproveAsker}, ExpireMinutes: 60},
 		Limits:    Limits{Rounds: 8, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3},
 		Search:    Search{MemoryMB: 256},

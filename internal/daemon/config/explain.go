@@ -1,6 +1,9 @@
 package config
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // A Setting is what holds in a channel of one key, and where that is said: places in the
 // file, variables, or [FromDefault].
@@ -59,6 +62,8 @@ func (e Effective) Settings(sources Sources) []Setting {
 		add("answer.ambient", "answer.ambient", AmbientOff, "answer.ambient_channels")
 	}
 	add("answer.ambient_hourly", "answer.ambient_hourly", a.AmbientHourly)
+	add("answer.language", "answer.language", a.Language)
+	add("answer.words", "answer.words", ownWords(a.Words))
 	add("answer.may_mention", "may_mention", a.MayMention)
 	add("links.hosts", "hosts", append([]string{}, e.Links.Hosts...))
 	servers := []string{}
@@ -70,6 +75,11 @@ func (e Effective) Settings(sources Sources) []Setting {
 	add("tools.mcp", "tools", servers)
 	add("may_ask", "may_ask", append([]string{}, e.MayAsk...))
 	return out
+}
+
+// ownWords returns the keys of the sentences in an operator's own words.
+func ownWords(own map[string]string) []string {
+	return append([]string{}, slices.Sorted(maps.Keys(own))...)
 }
 
 // here reports whether a list of channels, in which * is all, has one.

@@ -21,7 +21,7 @@ type Rule struct {
 	InstructionsOnly bool       `yaml:"instructions_only" doc:"instructions stand in place of agent.instructions."`
 	Policy           string     `yaml:"policy" doc:"as policy."`
 	Budget           RuleBudget `yaml:"budget" doc:"as budget: tokens, session, limit."`
-	Answer           RuleAnswer `yaml:"answer" doc:"as answer: auto_answer, owned_threads, bots, forms, each, cite, ambient (off, react or speak here), ambient_hourly; and ask and send_file, true or false."`
+	Answer           RuleAnswer `yaml:"answer" doc:"as answer: auto_answer, owned_threads, bots, forms, each, cite, ambient (off, react or speak here), ambient_hourly, language, words; and ask and send_file, true or false."`
 	Tools            []string   `yaml:"tools" doc:"the names of the servers of tools.mcp whose tools are offered, of those that are offered here at all. []: none."`
 	MayAsk           List       `yaml:"may_ask" doc:"the ids of those who may ask: people, user groups on Slack, roles on Discord. The others are refused as not-allowed."`
 	Hosts            []string   `yaml:"hosts" doc:"as links.hosts."`
@@ -48,16 +48,18 @@ type RuleBudget struct {
 
 // A RuleAnswer sets what is answered in some channels. What is nil, "" or 0 is as in all.
 type RuleAnswer struct {
-	AutoAnswer    *bool  `yaml:"auto_answer"`
-	OwnedThreads  *bool  `yaml:"owned_threads"`
-	Bots          *bool  `yaml:"bots"`
-	Forms         *bool  `yaml:"forms"`
-	Each          *bool  `yaml:"each"`
-	Cite          *bool  `yaml:"cite"`
-	Ask           *bool  `yaml:"ask"`
-	SendFile      *bool  `yaml:"send_file"`
-	Ambient       string `yaml:"ambient"`
-	AmbientHourly int    `yaml:"ambient_hourly"`
+	AutoAnswer    *bool             `yaml:"auto_answer"`
+	OwnedThreads  *bool             `yaml:"owned_threads"`
+	Bots          *bool             `yaml:"bots"`
+	Forms         *bool             `yaml:"forms"`
+	Each          *bool             `yaml:"each"`
+	Cite          *bool             `yaml:"cite"`
+	Ask           *bool             `yaml:"ask"`
+	SendFile      *bool             `yaml:"send_file"`
+	Ambient       string            `yaml:"ambient"`
+	AmbientHourly int               `yaml:"ambient_hourly"`
+	Language      string            `yaml:"language"`
+	Words         map[string]string `yaml:"words"`
 }
 
 // The kinds of channels in a [Match].
@@ -243,6 +245,10 @@ func (a RuleAnswer) apply(all *Answer, id string) {
 		all.Ambient, all.AmbientChannels = a.Ambient, []string{id}
 	}
 	set(&all.AmbientHourly, a.AmbientHourly)
+	set(&all.Language, a.Language)
+	if a.Words != nil {
+		all.Words = a.Words
+	}
 }
 
 // Offers reports whether the tools of a server are offered, as far as the rule says it.
@@ -283,6 +289,7 @@ func (c Config) checkRules(bad problemReport) {
 		if a := r.Answer.Ambient; c.Agent.Kind != AgentModel && a != "" && a != AmbientOff {
 			bad(r.At+".answer.ambient", "needs a model that decides, and agent.kind is %s; leave it out", c.Agent.Kind)
 		}
+		checkWords(r.At+".answer", r.Answer.Language, r.Answer.Words, bad)
 		oneOf("may_mention", r.MayMention, MentionAsker, MentionThread, MentionChannel)
 		checkLinkHosts(r.At+".hosts", r.Hosts, bad)
 		for _, name := range r.Tools {

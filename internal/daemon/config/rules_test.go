@@ -66,7 +66,7 @@ channels:
     instructions: An incident has a number.
     policy: thread
     budget: {tokens: 9000}
-    answer: {auto_answer: true, owned_threads: false, ask: false, send_file: true, ambient: speak, ambient_hourly: 7, cite: true}
+    answer: {auto_answer: true, owned_threads: false, ask: false, send_file: true, ambient: speak, ambient_hourly: 7, cite: true, language: fr, words: {thanks: Merci bien.}}
     tools: [wiki]
     may_ask: U1
     hosts: []
@@ -80,6 +80,7 @@ channels:
 	got := c.For(inIncidents)
 	want := c
 	want.Agent.Instructions, want.Policy, want.Budget.Tokens = "Be kind.\n\nAn incident has a number.", "thread", 9000
+	want.Answer.Language, want.Answer.Words = "fr", map[string]string{"thanks": "Merci bien."}
 	want.Answer.AutoAnswer, want.Answer.OwnedThreads, want.Answer.Cite, want.Answer.Ask, want.Answer.SendFile = true, false, true, nil, []string{"C2"}
 	want.Answer.Ambient, want.Answer.AmbientChannels, want.Answer.AmbientHourly = config.AmbientSpeak, []string{"C2"}, 7
 	want.Answer.MayMention, want.Links.Hosts = config.MentionChannel, []string{}
@@ -105,7 +106,7 @@ func TestFaultsOfRulesAreRefused(t *testing.T) {
   - match: {name: "[", id: []}
   - match: {id: [C1, C2]}
     colour: blue
-    answer: {each: perhaps, ambient: loud}
+    answer: {each: perhaps, ambient: loud, language: xx, words: {thanks: "", agreed: Fine.}}
     budget: {tokens: -1}
   - match: {id: C1, kind: dm}
   - match: {id: C2, name: x}
@@ -141,6 +142,9 @@ func TestFaultsOfRulesAreRefused(t *testing.T) {
 		`channels[2].match.name: "[" is no pattern; write letters, * for any of them, ? for one, and [ab] for one of some`,
 		`channels[3].answer.ambient: "loud" is unknown; use one of off, react, speak`,
 		"channels[3].answer.each: must be true or false",
+		`channels[3].answer.language: "xx" is no language of the bot's sentences; use one of de, en, es, fr, ja, pt, or English with words of your own`,
+		`channels[3].answer.words.agreed: it has the places [] and has to have ["who"], each once`,
+		"channels[3].answer.words.thanks: it is empty",
 		"channels[3].budget.tokens: is -1; use a number from 1 to 10000000, or leave it out",
 		"channels[3].colour: unknown key; use one of answer, budget, hosts, instructions, instructions_only, match, may_ask, may_mention, policy, tools",
 		"channels[4].match: can never be the first that matches: channels[3] before it has these channels already; take one out, or put the narrower one first",
