@@ -13,9 +13,10 @@ func (o *Options) say(k words.Key, with ...string) string {
 }
 
 // Say returns a sentence of the bot's own as it is said in a channel, for what the platform tells
-// people by itself: key is one of docs/language.md.
-func (b *Bot) Say(ctx context.Context, s earshot.Scope, key string) string {
-	return b.sayIn(ctx, s, words.Key(key))
+// people by itself: key is one of docs/language.md, and with are pairs of a place in it and what
+// stands there.
+func (b *Bot) Say(ctx context.Context, s earshot.Scope, key string, with ...string) string {
+	return b.sayIn(ctx, s, words.Key(key), with...)
 }
 
 // sayIn returns a sentence as it is said in a channel; "" for no key. A channel that cannot be

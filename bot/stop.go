@@ -65,7 +65,7 @@ func (b *Bot) stopByWord(ctx context.Context, e Event, id earshot.ConversationID
 		if q.State.Final() {
 			continue
 		}
-		asked, err := b.hasAsked(ctx, q, m.Author.ID)
+		asked, err := b.HasAsked(ctx, q, m.Author.ID)
 		if err != nil {
 			return false, err
 		}
@@ -80,8 +80,8 @@ func (b *Bot) stopByWord(ctx context.Context, e Event, id earshot.ConversationID
 	return taken, nil
 }
 
-// hasAsked reports whether a turn answers somebody.
-func (b *Bot) hasAsked(ctx context.Context, q earshot.QueuedTurn, who earshot.AuthorID) (bool, error) {
+// HasAsked reports whether a turn answers somebody.
+func (b *Bot) HasAsked(ctx context.Context, q earshot.QueuedTurn, who earshot.AuthorID) (bool, error) {
 	if by, ok := q.AskedBy(); ok {
 		return by.ID == who, nil
 	}
@@ -98,7 +98,7 @@ func (b *Bot) stopByButton(ctx context.Context, c Chosen) (private words.Key, er
 	if err != nil || !ok {
 		return words.Ended, err
 	}
-	if asked, err := b.hasAsked(ctx, q, c.By.ID); err != nil || !asked {
+	if asked, err := b.HasAsked(ctx, q, c.By.ID); err != nil || !asked {
 		return words.NotAsker, err
 	}
 	running, err := b.Stop(ctx, q.ID, c.By.ID)

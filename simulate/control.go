@@ -72,6 +72,12 @@ var acts = map[string]func(*Slack, *http.Request, order) (any, error){
 	"click": func(s *Slack, _ *http.Request, o order) (any, error) {
 		return interactionAnswer(s.click(o.Channel, o.TS, o.User, o.Button))
 	},
+	"command": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return interactionAnswer(s.command(o.Channel, o.User, o.Name, o.Text))
+	},
+	"shortcut": func(s *Slack, _ *http.Request, o order) (any, error) {
+		return interactionAnswer(s.shortcut(o.Channel, o.TS, o.User, o.Name))
+	},
 	"submit": func(s *Slack, _ *http.Request, o order) (any, error) {
 		return interactionAnswer(s.submit(o.User, o.Text))
 	},

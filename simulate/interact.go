@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -120,9 +121,14 @@ func (s *Slack) interaction(payload object, answerable bool) Interaction {
 
 // hookInteraction sends an interaction by HTTP, as a form.
 func (s *Slack) hookInteraction(target string, payload []byte) Interaction {
+	return s.hookForm(target, url.Values{"payload": {string(payload)}})
+}
+
+// hookForm sends a form by HTTP.
+func (s *Slack) hookForm(target string, form url.Values) Interaction {
 	ctx, cancel := context.WithTimeout(s.host.Life, s.o.AckWithin)
 	defer cancel()
-	res, err := s.signed(ctx, target, "application/x-www-form-urlencoded", []byte("payload="+url.QueryEscape(string(payload))), nil)
+	res, err := s.signed(ctx, target, "application/x-www-form-urlencoded", []byte(form.Encode()), nil)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return Interaction{Outcome: "http_timeout"}
@@ -142,6 +148,79 @@ func (s *Slack) hookInteraction(target string, payload []byte) Interaction {
 		return Interaction{Outcome: "bad answer"}
 	}
 	return Interaction{Outcome: "acked", Answer: answer}
+}
+
+// Command has a person use a slash command of the app's in a channel (docs.slack.dev,
+// Implementing slash commands), and returns once the app has answered, or time is up. By HTTP it
+// goes where interactions go. What only they see is in the answer.
+func (s *Slack) Command(channel, user, name, text string) Interaction {
+	x, err := s.command(channel, user, name, text)
+	check(err)
+	return x
+}
+
+func (s *Slack) command(channel, user, name, text string) (Interaction, error) {
+	s.mu.Lock()
+	c, u := s.channel(channel), s.user(user)
+	if c == nil || u == nil || !c.has(user) {
+		s.mu.Unlock()
+		return Interaction{}, fmt.Errorf("%q is no member of %s", user, channel)
+	}
+	fields := map[string]string{
+		"token": "simulated-verification-token", "team_id": s.o.Team.ID, "team_domain": s.o.Team.Domain, "channel_id": c.ID, "channel_name": c.Name,
+		"user_id": u.ID, "user_name": u.Name, "command": name, "text": escape(text), "api_app_id": s.o.App.ID, "is_enterprise_install": "false",
+		"response_url": s.host.URL + "/commands/" + s.o.Team.ID + "/" + s.uuid(), "trigger_id": s.trigger(user),
+	}
+	target, sockets, deaf := s.interactionsURL, s.o.SocketMode, s.deaf()
+	s.mu.Unlock()
+	x := Interaction{Outcome: "no interactivity URL"}
+	switch {
+	case deaf:
+		x.Outcome = "uninstalled"
+	case sockets:
+		x.Outcome, x.Answer = s.ask(object{"payload": fields, "type": "slash_commands", "accepts_response_payload": true}, false)
+	case target != "":
+		form := url.Values{}
+		for k, v := range fields {
+			form.Set(k, v)
+		}
+		x = s.hookForm(target, form)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.host.Happened()
+	s.o.Log.Info("slash command", "command", name, "outcome", x.Outcome)
+	return x, nil
+}
+
+// escape writes a text as Slack sends it (docs.slack.dev, Formatting message text).
+func escape(s string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}
+
+// Shortcut has a person use a shortcut of the app's at a message, and returns as Click does.
+func (s *Slack) Shortcut(channel, ts, user, callback string) Interaction {
+	x, err := s.shortcut(channel, ts, user, callback)
+	check(err)
+	return x
+}
+
+func (s *Slack) shortcut(channel, ts, user, callback string) (Interaction, error) {
+	s.mu.Lock()
+	c, m, err := s.find(channel, ts)
+	if err == nil && (!c.has(user) || s.user(user) == nil) {
+		err = fmt.Errorf("%q is no member of %s", user, channel)
+	}
+	if err != nil {
+		s.mu.Unlock()
+		return Interaction{}, err
+	}
+	p := s.interacted("message_action", user)
+	p["callback_id"], p["message_ts"], p["action_ts"] = callback, m.ts, s.now()
+	p["channel"], p["message"] = object{"id": c.ID, "name": c.Name}, c.view(m, true)
+	p["response_url"] = s.host.URL + "/app/" + s.o.Team.ID + "/" + s.uuid()
+	s.mu.Unlock()
+	return s.interaction(p, false), nil
 }
 
 // A trigger is what a trigger_id stands for.

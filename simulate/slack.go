@@ -102,7 +102,7 @@ type App struct {
 // AllScopes returns every bot scope that a method of the fake Slack needs.
 func AllScopes() []string {
 	return []string{
-		"app_mentions:read", "assistant:write", "channels:history", "channels:join", "channels:read", "chat:write",
+		"app_mentions:read", "assistant:write", "channels:history", "channels:join", "channels:read", "commands", "chat:write",
 		"files:read", "files:write", "groups:history", "groups:read", "im:history", "im:read", "im:write", "mpim:history", "mpim:read",
 		"mpim:write", "reactions:read", "reactions:write", "team:read", "usergroups:read", "users:read",
 	}
@@ -126,6 +126,9 @@ type Slack struct {
 	uploads     map[string]*upload // by id
 	ephemerals  []Ephemeral
 	statuses    map[place]status
+	homes       map[string]object   // views of the tab Home, by user
+	prompts     map[string][]string // by channel
+	titles      map[place]string
 	removed     bool              // the app was uninstalled
 	endedTokens map[string]string // tokens that are refused, with the code
 	olderTokens map[string]bool   // which work beside the newest until they end
@@ -153,7 +156,7 @@ type Slack struct {
 // NewSlack starts a fake Slack; nil means the default options. The caller must call
 // [Slack.Close]. The error is of an option, or of listening.
 func NewSlack(o *SlackOptions) (*Slack, error) {
-	s := &Slack{spent: map[string][]time.Time{}, statuses: map[place]status{}, endedTokens: map[string]string{}, olderTokens: map[string]bool{}, tickets: map[string]bool{}, triggers: map[string]*trigger{}, uploads: map[string]*upload{}, queued: make(chan struct{}, 1)}
+	s := &Slack{spent: map[string][]time.Time{}, statuses: map[place]status{}, homes: map[string]object{}, prompts: map[string][]string{}, titles: map[place]string{}, endedTokens: map[string]string{}, olderTokens: map[string]bool{}, tickets: map[string]bool{}, triggers: map[string]*trigger{}, uploads: map[string]*upload{}, queued: make(chan struct{}, 1)}
 	if o != nil {
 		s.o = *o
 	}

@@ -99,6 +99,7 @@ type sharedParts struct {
 	ended     *broadcast // of turns
 	caches    *caches
 	lists     *allowList
+	erase     chan struct{} // holds one: an erasure is begun here
 	rules     *rules
 	tools     *mcpclient.Client       // nil: no servers are configured
 	apiAt     *atomic.Pointer[string] // where the API listens, once it does
@@ -197,7 +198,7 @@ func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch
 	}
 	s := sharedParts{
 		traces: newTracer(o, collector), collector: collector, options: o, store: st, disk: watch, search: found, owner: me.Owner, began: o.Outside.clock(), meters: meters,
-		responder: answers, ended: newBroadcast(), caches: &caches{}, lists: &allowList{}, rules: byChannel, apiAt: &atomic.Pointer[string]{},
+		responder: answers, ended: newBroadcast(), caches: &caches{}, lists: &allowList{}, erase: make(chan struct{}, 1), rules: byChannel, apiAt: &atomic.Pointer[string]{},
 	}
 	if s.services, err = s.openServices(); err != nil {
 		return nil, err
@@ -244,7 +245,7 @@ func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch
 	run := append(p.run, fronts.Run, watch.Run, s.askAtStart,
 		heartbeat{store: st, log: o.Log, presence: me, now: o.Outside.clock}.Run,
 		pruner{store: st, log: o.Log, now: o.Outside.clock}.Run, keeper.Run,
-		(&eraser{store: st, log: o.Log, clear: s.caches.clear}).Run,
+		(&eraser{store: st, log: o.Log, clear: s.caches.clear, begun: s.erase}).Run,
 	)
 	if !o.DryRun {
 		run = append(run, found.Encode, s.expireApprovals)

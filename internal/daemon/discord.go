@@ -57,7 +57,7 @@ func (s *discordService) answer(ctx context.Context) ([]func(context.Context) er
 		return nil, err
 	}
 	b := s.newBot(discordPlatform{s.adapter, s.history, s}, who)
-	s.events.connect(b, s.history)
+	s.events.connect(b, s.history, s.newCommands(b, who))
 	calls := &callCounter{store: s.store, log: s.options.Log, now: s.options.Outside.clock, read: s.adapter.Calls}
 	return []func(context.Context) error{
 		b.Run, s.summaries(who), s.summariesOfAgents(who.ID), s.readHistory, calls.Run,

@@ -23,6 +23,7 @@ type eraser struct {
 	store earshot.Store
 	log   *slog.Logger
 	clear func()              // drops the caches
+	begun <-chan struct{}     // something is begun here: there is no need to wait
 	seen  []earshot.ErasureID // the newest erasure and those that were open, at the last look
 }
 
@@ -50,7 +51,7 @@ func (c *caches) clear() {
 // Run looks at the start and then every eraseEvery, until ctx ends. A store that
 // fails is no reason to stop answering.
 func (e *eraser) Run(ctx context.Context) error {
-	return runEvery(ctx, eraseEvery, func(ctx context.Context) {
+	for ctx.Err() == nil {
 		_, err := erasure.Resume(ctx, e.store, &erasure.Options{Log: e.log})
 		if err == nil {
 			err = errors.Join(e.clearCaches(ctx), erasure.Scrub(ctx, e.store, 0))
@@ -58,7 +59,9 @@ func (e *eraser) Run(ctx context.Context) error {
 		if err != nil && ctx.Err() == nil {
 			e.log.Warn("something is not erased yet", "err", err)
 		}
-	})
+		_ = waitFor(ctx, e.begun, eraseEvery) // its error is that of ctx
+	}
+	return nil
 }
 
 // clearCaches clears the caches if an erasure has begun or ended since the last call:

@@ -23,8 +23,9 @@ type relay struct {
 }
 
 type receivers struct {
-	bot     *bot.Bot
-	history gapObserver
+	bot      *bot.Bot
+	history  gapObserver
+	commands *commands
 }
 
 // Missing is what must know of events that did not come: a [backfill.Filler] or
@@ -35,7 +36,9 @@ type gapObserver interface {
 }
 
 // connect says where to pass things on.
-func (r *relay) connect(b *bot.Bot, history gapObserver) { r.to.Store(&receivers{b, history}) }
+func (r *relay) connect(b *bot.Bot, history gapObserver, c *commands) {
+	r.to.Store(&receivers{b, history, c})
+}
 
 // Handle implements [slack.Handler] and [discord.Handler].
 func (r *relay) Handle(ctx context.Context, e bot.Event) (bot.Outcome, error) {
@@ -55,13 +58,22 @@ func (r *relay) Choose(ctx context.Context, c bot.Chosen) (string, error) {
 	return to.bot.Choose(ctx, c)
 }
 
-// Say returns a sentence of the bot's own as it is said in a channel.
-func (r *relay) Say(ctx context.Context, s earshot.Scope, key string) string {
+// Command does what somebody says by a command of the platform.
+func (r *relay) Command(ctx context.Context, x bot.Command) (string, error) {
 	to := r.to.Load()
 	if to == nil {
-		return words.Table{}.Say(words.Key(key))
+		return "", errors.New("a command came before the bot's identity was known")
 	}
-	return to.bot.Say(ctx, s, key)
+	return to.commands.do(ctx, x)
+}
+
+// Say returns a sentence of the bot's own as it is said in a channel.
+func (r *relay) Say(ctx context.Context, s earshot.Scope, key string, with ...string) string {
+	to := r.to.Load()
+	if to == nil {
+		return words.Table{}.Say(words.Key(key), with...)
+	}
+	return to.bot.Say(ctx, s, key, with...)
 }
 
 // takeFound takes a message that backfill found in history.

@@ -73,7 +73,7 @@ func (s *slackService) answer(ctx context.Context) ([]func(context.Context) erro
 		return nil, err
 	}
 	b := s.newBot(slackPlatform{s.adapter, s.history}, who)
-	s.events.connect(b, s.history)
+	s.events.connect(b, s.history, s.newCommands(b, who))
 	calls := &callCounter{store: s.store, log: s.options.Log, now: s.options.Outside.clock, read: s.calls}
 	run := []func(context.Context) error{b.Run, s.summaries(who), s.summariesOfAgents(who.ID), s.history.Run, calls.Run, func(ctx context.Context) error { return s.receive(ctx, b) }}
 	if !s.options.Config.Keys.SlackAppToken.Empty() {

@@ -23,7 +23,7 @@ func slackOptions(s sharedParts, events *relay) slack.Options {
 	// jump with the wall clock.
 	o.HTTPClient, o.Dial, o.Jitter = x.Client, x.Dial, x.Jitter
 	o.Acknowledged, o.Refused, o.Missed, o.Left = s.meters.Acknowledged, s.noteRefused, events.noteMissed, events.leaveChannel
-	o.Choose, o.Say = events.Choose, events.Say
+	o.Choose, o.Command, o.Say = events.Choose, events.Command, events.Say
 	o.Moved = func(context.Context, earshot.Scope, earshot.ChannelID) error {
 		s.caches.clear()
 		return nil
@@ -36,7 +36,7 @@ func slackSettings(c config.Config) slack.Options {
 	o := slack.Options{
 		APIURL: c.Slack.APIURL, BotToken: c.Keys.SlackBotToken, AppToken: c.Keys.SlackAppToken,
 		Tier: c.Slack.Tier, Overflow: c.Slack.Overflow, Reply: c.Slack.Reply, Purge: c.Slack.OnLeave == config.LeavePurge,
-		AgentView: c.Slack.AgentView, NoGroups: !c.Answer.Groups, Allow: slack.Allow{Users: c.Slack.Allow.Users, Groups: c.Slack.Allow.Groups}, Reactions: c.Answer.Reactions,
+		AgentView: c.Slack.AgentView, NoGroups: !c.Answer.Groups, Allow: slack.Allow{Users: c.Slack.Allow.Users, Groups: c.Slack.Allow.Groups}, Reactions: c.Answer.Reactions, Welcome: c.Slack.Welcome, Prompts: c.Slack.Prompts,
 		Rotation: slack.Rotation{ClientID: c.Keys.SlackClientID, ClientSecret: c.Keys.SlackClientSecret, RefreshToken: c.Keys.SlackRefreshToken},
 	}
 	for _, s := range []secret.Secret{c.Keys.SlackSigningSecret, c.Keys.SlackSigningSecretOld} {

@@ -63,7 +63,7 @@ const (
 	Cancel      Key = "button_cancel"
 )
 
-var labels = []Key{Do, Dont, WhyNot, Stop, Answer, Other, YourAnswer, WhatIsWrong, Send, Cancel}
+var labels = []Key{Do, Dont, WhyNot, Stop, Answer, Other, YourAnswer, WhatIsWrong, Send, Cancel, Erase, YourQuestion}
 
 // Approvals and questions. What they have is in the places {who}, {tool}, {time}, {why},
 // {result}, {number}, {question} and {how}.
@@ -95,4 +95,28 @@ const (
 	ResultFailed  Key = "result_failed"
 	ResultNotRun  Key = "result_not_run"
 	ResultUnknown Key = "result_unknown"
+)
+
+// What is answered to a command, a form's title, and what the page of the bot shows.
+const (
+	Help         Key = "help"
+	NotHere      Key = "not_here"
+	NotAnswering Key = "not_answering"
+	StoppedHere  Key = "stopped_here"
+	NoAnswerYet  Key = "no_answer_yet"
+	WhyRead      Key = "why_read"
+	WhyLink      Key = "why_link"
+	ForgetTitle  Key = "title_forget"
+	ForgetText   Key = "forget_text"
+	Erase        Key = "button_erase"
+	ForgetBegun  Key = "forget_begun"
+	ForgetOff    Key = "forget_off"
+	AskTitle     Key = "title_ask"
+	YourQuestion Key = "field_question"
+	HomeKnows    Key = "home_knows"
+	HomeKeeps    Key = "home_keeps"
+	HomeForever  Key = "home_keeps_forever"
+	HomeAsks     Key = "home_asks"
+	HomeAsk      Key = "home_ask"
+	Welcome      Key = "welcome"
 )

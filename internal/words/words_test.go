@@ -117,7 +117,7 @@ func TestTheDocumentHasTheSentences(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("\n| key | English |\n|---|---|\n")
 	for _, k := range Keys() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", k, Table{}.Standing(k))
+		fmt.Fprintf(&b, "| `%s` | %s |\n", k, strings.ReplaceAll(Table{}.Standing(k), "\n", "<br>"))
 	}
 	b.WriteString("\n| code | language | yes | no | stop |\n|---|---|---|---|---|\n")
 	for _, code := range Languages() {

@@ -296,7 +296,7 @@ func TestAPersonIsToldThatAChoiceIsNotStored(t *testing.T) {
 	id := b.ask(b.general)
 	for range 2 {
 		got := b.told(b.fake.Click(b.general, id, b.mara, "Do it"))
-		if len(got) != 1 || !strings.Contains(got[0], "not be stored") || !strings.Contains(got[0], "choose again") || strings.Contains(got[0], "disk") {
+		if len(got) != 1 || !strings.Contains(got[0], "not stored") || !strings.Contains(got[0], "choose again") || strings.Contains(got[0], "disk") {
 			t.Errorf("Mara is told %q", got)
 		}
 	}
@@ -388,7 +388,7 @@ func TestAClickWhoseAnswerGoesWrong(t *testing.T) {
 	}{
 		{"the answer is lost on the way back", []fake.Fault{{Kind: fake.LostResponse, On: "create_interaction_response", Times: 1}}, 1, ""},
 		{"the answer is lost on the way there", []fake.Fault{{Kind: fake.LostRequest, On: "create_interaction_response", Times: 1}}, 1, ""},
-		{"the answer is lost on the way back, and Discord does not say so", []fake.Fault{{Kind: fake.LostResponse, On: "create_interaction_response", Times: 1}, {Kind: fake.ServerError, On: "create_interaction_response", Times: 1}}, 0, "not be stored"},
+		{"the answer is lost on the way back, and Discord does not say so", []fake.Fault{{Kind: fake.LostResponse, On: "create_interaction_response", Times: 1}, {Kind: fake.ServerError, On: "create_interaction_response", Times: 1}}, 0, "not stored"},
 		{"Discord does not take it", []fake.Fault{{Kind: fake.ServerError, On: "create_interaction_response", Times: 2}}, 0, ""},
 		{"Discord refuses it", []fake.Fault{{Kind: fake.Forbidden, On: "create_interaction_response", Times: 1}}, 0, ""},
 		{"the event comes twice", []fake.Fault{{Kind: fake.RepeatEvent, On: "INTERACTION_CREATE", Times: 1}}, 1, ""},

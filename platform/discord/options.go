@@ -108,7 +108,7 @@ type Options struct {
 	Choose func(ctx context.Context, c bot.Chosen) (private string, err error)
 	// Say returns a sentence of the bot's own as it is said in a channel, as [bot.Bot.Say] does:
 	// for what people are told by the platform itself. Default: in English.
-	Say func(ctx context.Context, s earshot.Scope, key string) string
+	Say func(ctx context.Context, s earshot.Scope, key string, with ...string) string
 
 	// Reactions are the emoji, by their names, that ask the bot: who gives one to a
 	// message asks, with the message as the question. Empty: none does.

@@ -27,6 +27,7 @@ func ScopeNeeds() []ScopeNeed {
 		{"reactions:write", false, "the bot cannot give an emoji in place of words"},
 		{"team:read", false, "people of other organisations are marked as external, without the organisation's name"},
 		{"usergroups:read", false, "user groups have ids in place of names, and their mentions are not answered"},
+		{"commands", false, "the app has no `/earshot` and no shortcut at messages"},
 		{"assistant:write", false, "no status line is shown while an answer is written"},
 	}
 }

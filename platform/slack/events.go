@@ -83,9 +83,8 @@ var uses = map[string]func(*Platform, context.Context, delivery) error{
 	"user_profile_changed":  (*Platform).userChanged,
 	"subteam_created":       (*Platform).groupChanged,
 	"subteam_updated":       (*Platform).groupChanged,
-	// A person opened the bot's DM, or looks at something beside it. What they
-	// write there comes as messages; what they look at belongs to another channel.
-	"app_home_opened":                  (*Platform).seen,
+	"app_home_opened":       (*Platform).homeOpened,
+	// A person looks at something beside the bot's DM: it belongs to another channel.
 	"app_context_changed":              (*Platform).seen,
 	"assistant_thread_started":         (*Platform).seen,
 	"assistant_thread_context_changed": (*Platform).seen,
@@ -134,6 +133,7 @@ func (p *Platform) message(ctx context.Context, x delivery) error {
 		return p.replied(ctx, p.scope(at.ID), d.Message)
 	}
 	p.unedited(&d)
+	p.attribute(soon, &d)
 	key := x.Event.Key
 	if d.Whole {
 		// The store of the bot that posted it knows the message by its id. Another
@@ -146,7 +146,7 @@ func (p *Platform) message(ctx context.Context, x delivery) error {
 	}
 	d.Message.AsOf = earshot.ListsAt(x.Event.Time)
 	refused := cmp.Or(p.byGroup(soon, &d.Message), p.Refused(soon, d.Message.Author.ID))
-	_, err = x.handle(ctx, bot.Event{
+	out, err := x.handle(ctx, bot.Event{
 		Event: earshot.Event{
 			Delivery: x.ID, Client: d.ClientID, Raw: withoutToken(x.raw, x.Token),
 			Received: earshot.TimeOf(p.o.Now()), Message: p.rooted(channel, d.Message),
@@ -156,6 +156,9 @@ func (p *Platform) message(ctx context.Context, x delivery) error {
 	})
 	if err != nil {
 		return fmt.Errorf("message %s: %w", d.Message.ID, err)
+	}
+	if out.Opened {
+		p.title(ctx, channel, p.rooted(channel, d.Message))
 	}
 	return nil
 }

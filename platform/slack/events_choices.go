@@ -1,7 +1,6 @@
 package slack
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -44,6 +43,9 @@ func (p *Platform) interact(ctx context.Context, raw []byte) socket.Answer {
 		p.o.Log.Debug("an interaction is ignored", "why", err)
 		return socket.Answer{}
 	}
+	if answer, ok := p.interactCommand(ctx, x); ok {
+		return answer
+	}
 	c, why := readClicked(x)
 	if why == "" && !p.gate.isOpen() {
 		return p.notStored(ctx, c)
@@ -77,7 +79,7 @@ func (p *Platform) choose(ctx context.Context, c clicked) (socket.Answer, error)
 		return p.told(c, p.say(ctx, c.Channel, words.NotAllowed)), nil
 	}
 	if c.Words != "" && !c.submitted {
-		return p.openForm(ctx, c), nil
+		return p.openChoice(ctx, c), nil
 	}
 	private, err := p.o.Choose(ctx, bot.Chosen{
 		Scope: p.scope(c.Channel), Message: c.Message, Key: c.Key, Choice: c.choice, By: by, Words: c.words,
@@ -174,11 +176,11 @@ func (p *Platform) notStored(ctx context.Context, c clicked) socket.Answer {
 }
 
 // say returns a sentence as it is said in a channel.
-func (p *Platform) say(ctx context.Context, c earshot.ChannelID, k words.Key) string {
+func (p *Platform) say(ctx context.Context, c earshot.ChannelID, k words.Key, with ...string) string {
 	if p.o.Say == nil {
-		return words.Table{}.Say(k)
+		return words.Table{}.Say(k, with...)
 	}
-	return p.o.Say(ctx, p.scope(c), string(k))
+	return p.o.Say(ctx, p.scope(c), string(k), with...)
 }
 
 // told answers a choice by an empty acknowledgement, and then shows a text to whoever made
@@ -214,25 +216,14 @@ type formPlace struct {
 	Thread  earshot.MessageID `json:"thread,omitempty"`
 }
 
-// openForm opens the form of a choice.
-func (p *Platform) openForm(ctx context.Context, c clicked) socket.Answer {
-	title := cmp.Or(strings.TrimSpace(c.Title), p.identity.Name, "…")
+// openChoice opens the form of a choice.
+func (p *Platform) openChoice(ctx context.Context, c clicked) socket.Answer {
+	title := strings.TrimSpace(c.Title)
 	if utf8.RuneCountInString(title) > maxTitle {
 		title = tolerant.CutRunes(title, maxTitle-1) + "…"
 	}
-	view := block{
-		"type": "modal", "callback_id": formCallback, "title": plainText(title), "submit": plainText(p.say(ctx, c.Channel, words.Send)), "close": plainText(p.say(ctx, c.Channel, words.Cancel)),
-		"private_metadata": encoded(formPlace{c.Key, c.choice, c.Channel, c.Message, c.Thread}),
-		"blocks": []block{{
-			"type": "input", "block_id": formField, "label": plainText(c.Words), "optional": !c.Required,
-			"element": block{"type": "plain_text_input", "action_id": formField, "multiline": true, "max_length": maxWords},
-		}},
-	}
-	_, err := p.client.Call(ctx, slackapi.OpenView, url.Values{"trigger_id": {c.Trigger}, "view": {encoded(view)}})
-	// A call that is repeated after its answer was lost is refused: the form is open.
-	if err == nil || slackapi.IsRefused(err, "exchanged_trigger_id") {
-		return socket.Answer{}
-	}
-	p.o.Log.Warn("a form does not open", "channel", c.Channel, "message", c.Message, "choice", c.choice, "err", err)
-	return p.told(c, p.say(ctx, c.Channel, words.NoForm))
+	return p.openForm(ctx, formToOpen{
+		trigger: c.Trigger, callback: formCallback, title: title, private: formPlace{c.Key, c.choice, c.Channel, c.Message, c.Thread},
+		channel: c.Channel, submit: words.Send, label: c.Words, optional: !c.Required,
+	}, func() socket.Answer { return p.told(c, p.say(ctx, c.Channel, words.NoForm)) })
 }

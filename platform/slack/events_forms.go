@@ -8,14 +8,16 @@ import (
 	"net/url"
 
 	"github.com/earshot-ai/earshot/platform/slack/internal/socket"
+	"github.com/earshot-ai/earshot/platform/slack/slackmsg"
 )
 
 // Slack posts forms, and not events, where the app's settings name the URL for
 // interactivity or slash commands, and expects an answer within three seconds
 // (docs.slack.dev, Handling user interaction, and Implementing slash commands). The
-// interactions are the clicks at our buttons; slash commands there are none.
+// interactions are the clicks at our buttons, our forms and our shortcut.
 
-// noCommands is the answer to a slash command. Only the person who used it sees it.
+// noCommands is the answer to a slash command where nothing takes them. Only the person who
+// used it sees it.
 var noCommands = map[string]string{
 	"response_type": "ephemeral",
 	"text":          "This app has no slash commands. Mention it in a message, or write to it directly.",
@@ -49,7 +51,8 @@ func (p *Platform) form(w http.ResponseWriter, r *http.Request, body string) {
 	case form.Has("payload"):
 		p.interaction(w, r, form["payload"])
 	case form.Has("command"):
-		writeJSON(w, noCommands)
+		x, ok := slackmsg.ReadCommand(form.Get)
+		writeAnswer(r.Context(), w, p.command(r.Context(), x, ok))
 	default:
 		p.o.Log.Warn("a form is of no known kind")
 		http.Error(w, "a form without payload, command or ssl_check; events are JSON", http.StatusBadRequest)
@@ -65,7 +68,11 @@ func (p *Platform) interaction(w http.ResponseWriter, r *http.Request, payloads 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), takeTime)
 	defer cancel()
-	answer := p.interact(ctx, []byte(payloads[0]))
+	writeAnswer(ctx, w, p.interact(ctx, []byte(payloads[0])))
+}
+
+// writeAnswer answers a form, and then does what is to be done.
+func writeAnswer(ctx context.Context, w http.ResponseWriter, answer socket.Answer) {
 	if answer.Payload != nil {
 		writeJSON(w, answer.Payload)
 	} else {
@@ -81,13 +88,4 @@ func (p *Platform) interaction(w http.ResponseWriter, r *http.Request, payloads 
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	_ = json.NewEncoder(w).Encode(v) // the caller is gone
-}
-
-// answerTo returns what to answer to an envelope that holds neither an event nor an
-// interaction.
-func answerTo(e socket.Envelope) (answer socket.Answer) {
-	if e.Type == "slash_commands" && e.Answerable {
-		answer.Payload = noCommands
-	}
-	return answer
 }

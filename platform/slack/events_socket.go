@@ -60,8 +60,15 @@ func (p *Platform) envelope(ctx context.Context, e socket.Envelope, handle Handl
 	case "events_api":
 	case "interactive":
 		return p.interact(ctx, e.Payload), true
+	case "slash_commands":
+		x, read := slackmsg.ReadCommandPayload(e.Payload)
+		answer = p.command(ctx, x, read)
+		if !e.Answerable {
+			answer.Payload = nil
+		}
+		return answer, true
 	default:
-		return answerTo(e), true
+		return answer, true
 	}
 	c, err := slackmsg.ReadCallback(e.Payload)
 	if err != nil {

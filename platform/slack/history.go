@@ -108,6 +108,7 @@ func (p *Platform) page(ctx context.Context, method string, c earshot.Channel, a
 	for _, m := range answer.Messages {
 		d, err := p.names.read(m, &missingIDs{})
 		p.unedited(&d)
+		p.attribute(ctx, &d)
 		refused := p.byGroup(ctx, &d.Message)
 		f := backfill.HistoryMessage{Event: earshot.Event{Client: d.ClientID, Raw: m, Message: p.rooted(c, d.Message), Form: d.Form, Refused: refused}, Key: d.Key, Whole: d.Whole}
 		if err != nil || d.Kind == slackmsg.Ignored {

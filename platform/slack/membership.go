@@ -45,7 +45,7 @@ func (p *Platform) joined(ctx context.Context, x delivery) error {
 	if err := p.o.Store.PutChannel(ctx, c); err != nil {
 		return fmt.Errorf("channel %s: %w", c.ID, err)
 	}
-	return nil
+	return p.welcome(ctx, c.ID)
 }
 
 // left handles the events that the bot, or somebody else, left a channel.
@@ -55,6 +55,9 @@ func (p *Platform) left(ctx context.Context, x delivery) error {
 		return nil
 	}
 	p.o.Log.Info("left a channel", "channel", c.ID, "purge", p.o.Purge)
+	if err := p.o.Store.DropNote(ctx, p.welcomed(c.ID)); err != nil {
+		return fmt.Errorf("left channel %s: %w", c.ID, err)
+	}
 	if p.o.Purge {
 		if err := p.planErasure(ctx, p.leaving(c.ID), func(ctx context.Context) (answer, error) { return p.member(ctx, c.ID) }); err != nil {
 			return fmt.Errorf("left channel %s: %w", c.ID, err)

@@ -122,9 +122,17 @@ type Options struct {
 	// three. What it returns only they see; after an error they are told to try again. Who
 	// Allow does not name is told so, and Choose is not called. nil: nothing is stored, which they are told.
 	Choose func(ctx context.Context, c bot.Chosen) (private string, err error)
+	// Welcome says in one sentence, when the bot is added to a channel, what it records there.
+	// Prompts are questions that Slack offers who opens its direct messages: the first four.
+	Welcome bool
+	Prompts []string
+	// Command is called with what somebody did by the app's slash command, or at its page, and
+	// returns within 2.5 s what they alone are told. Who Allow does not name is told so, and
+	// Command is not called. nil: there are no commands, which they are told.
+	Command func(ctx context.Context, x bot.Command) (private string, err error)
 	// Say returns a sentence of the bot's own as it is said in a channel, as [bot.Bot.Say] does:
 	// for what people are told by the platform itself. Default: in English.
-	Say func(ctx context.Context, s earshot.Scope, key string) string
+	Say func(ctx context.Context, s earshot.Scope, key string, with ...string) string
 
 	// Reactions are the emoji, by their names, that ask the bot: who gives one to a
 	// message asks, with the message as the question. Empty: none does.

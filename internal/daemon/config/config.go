@@ -147,6 +147,7 @@ type Answer struct {
 	MayMention      string            `yaml:"may_mention" live:"yes" env:"EARSHOT_MAY_MENTION" doc:"whom an answer may mention, by @ and a name: asker, thread (and who wrote in the thread, or what the question replies to) or channel (and who wrote what the model was shown). Everybody else is a name there; bots, groups and everybody at once are never mentioned."`
 	Language        string            `yaml:"language" live:"yes" env:"EARSHOT_LANGUAGE" doc:"the language of the bot's own sentences, such as its apologies and its buttons: en, de, es, fr, ja or pt. Answers are in whatever language the model answers."`
 	Words           map[string]string `yaml:"words" live:"yes" doc:"sentences of the bot's own in your words, by their keys, which language.md lists."`
+	Forget          bool              `yaml:"forget" live:"yes" env:"EARSHOT_ANSWER_FORGET" doc:"whether a person may have the bot erase what they said, by the command forget, in all channels of their workspace."`
 	Cite            bool              `yaml:"cite" live:"yes" env:"EARSHOT_ANSWER_CITE" doc:"let the model cite messages that it was shown: the answer links to them, on Slack and Discord."`
 	WhileWaiting    string            `yaml:"while_waiting" env:"EARSHOT_WHILE_WAITING" doc:"what becomes of later questions of a conversation while a person is asked whether a tool may act: answer them, or hold them until that is decided, where approve.expire_minutes is at most 120."`
 	Feedback        string            `yaml:"feedback" env:"EARSHOT_FEEDBACK" doc:"how people say what they think of an answer, which earshot feedback lists: reactions (a thumb up or down that they give it), buttons (below each answer, and a field for words; reactions count too) or off."`
@@ -294,7 +295,7 @@ func Default() Config {
 		Counter:   CounterAuto,
 		Budget:    Budget{Tokens: b.Tokens, Limit: b.Limit},
 		Context:   Context{Zone: "UTC", Trust: Trust{External: "full", Guest: "full", Bots: "full", NotAllowed: "full"}},
-		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, Ambient: AmbientOff, AmbientHourly: 3, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, MayMention: MentionAsker, WhileWaiting: WaitingAnswer, Feedback: FeedbackReactions, Language: words.English, Parallel: 64},
+		Answer:    Answer{BotTurns: 3, BotMinutes: 10, Forms: true, FormTurns: 20, Groups: true, Ambient: AmbientOff, AmbientHourly: 3, EditMinutes: 5, FreshMinutes: 10, AwayNotice: true, PreviewWait: 1.5, PostMinutes: 15, MayMention: MentionAsker, WhileWaiting: WaitingAnswer, Feedback: FeedbackReactions, Language: words.English, Forget: true, Parallel: 64},
 		Approve:   Approvals{By: []string{bot.ApproveAsker}, ExpireMinutes: 60},
 		Limits:    Limits{Rounds: 8, Seconds: 120, MaxTokens: 4096, HistorySeconds: 3},
 		Search:    Search{MemoryMB: 256},

@@ -18,6 +18,8 @@ type Slack struct {
 	Placeholder   string     `yaml:"placeholder" env:"EARSHOT_SLACK_PLACEHOLDER" doc:"the text of the placeholder."`
 	AgentView     bool       `yaml:"agent_view" env:"EARSHOT_SLACK_AGENT_VIEW" doc:"whether the app's manifest has agent_view, as the one in slack.md: each message of a direct message begins a thread. Slack's events tell it too, which is remembered until the next start."`
 	Allow         SlackAllow `yaml:"allow" doc:"whom the bot answers; ids, and everybody where both lists are empty"`
+	Welcome       bool       `yaml:"welcome" env:"EARSHOT_SLACK_WELCOME" doc:"whether the bot says in one sentence, when it is added to a channel, what it records there and how to be forgotten."`
+	Prompts       []string   `yaml:"prompts" doc:"up to four questions that Slack offers who opens the bot's direct messages."`
 	OnLeave       string     `yaml:"on_leave" env:"EARSHOT_SLACK_ON_LEAVE" doc:"what happens to the stored messages of a channel that the bot is removed from, and of a workspace that uninstalls the app: keep or purge."`
 	ThreadHistory int        `yaml:"thread_history_limit" env:"SLACK_INTEGRATION_THREAD_HISTORY_LIMIT" doc:"how many messages of a thread the policy delta shows."`
 	ThreadContext int        `yaml:"thread_context_limit" env:"slackThreadContextLimit" doc:"how many messages of a thread the policy thread shows."`
@@ -29,8 +31,11 @@ type SlackAllow struct {
 	Groups []string `yaml:"groups" env:"EARSHOT_SLACK_ALLOW_GROUPS" doc:"user groups whose members are answered too. Needs the scope usergroups:read, without which nobody is a member."`
 }
 
-// checkSlackAllow checks that the lists of whom the bot answers hold ids.
+// checkSlackAllow checks the prompts, and that the lists of whom the bot answers hold ids.
 func (c Config) checkSlackAllow(bad problemReport) {
+	if n := len(c.Slack.Prompts); n > 4 {
+		bad("slack.prompts", "has %d questions; Slack shows four", n)
+	}
 	for _, list := range []struct {
 		key, first string
 		ids        []string

@@ -62,9 +62,13 @@ var tiers = map[string]rateTier{
 	"chat.postEphemeral": tier4,
 	AppendStream:         tier4,
 	OpenView:             tier4,
+	"views.publish":      tier4,
 	BeginUpload:          tier4,
 	EndUpload:            tier4,
 	"auth.test":          tier4,
 
 	"assistant.threads.setStatus": tier4,
+
+	"assistant.threads.setSuggestedPrompts": tier3,
+	"assistant.threads.setTitle":            tier3,
 }

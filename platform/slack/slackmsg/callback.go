@@ -49,6 +49,7 @@ type Event struct {
 	Users  []earshot.AuthorID // that group's members; nil where they are not told
 	Bots   []earshot.AuthorID // whose bot tokens were revoked
 	Key    string             // of our own post, in its metadata
+	Tab    string             // of app_home_opened: home or messages
 	Agent  bool               // only apps with agent_view get such an event
 }
 
@@ -58,6 +59,9 @@ const (
 	MetadataType  = "earshot_post" // event_type
 	MetadataKey   = "key"          // in event_payload: the opaque key of the post
 	MetadataWhole = "whole"        // likewise; true once a placeholder was replaced by its answer
+
+	QuestionType = "earshot_question" // event_type of a question that we posted for who asks
+	QuestionBy   = "by"               // in event_payload: their id
 )
 
 // ReadCallback reads an envelope. The error is ErrTooLarge, ErrSyntax, or
@@ -104,7 +108,7 @@ func ReadCallback(raw []byte) (Callback, error) {
 }
 
 func event(v value) Event {
-	e := Event{Type: v.At("type"), Subtype: v.At("subtype"), User: authorID(v.At("user"))}
+	e := Event{Type: v.At("type"), Subtype: v.At("subtype"), Tab: v.At("tab"), User: authorID(v.At("user"))}
 	if t, err := earshot.ParseTime(v.At("event_ts")); err == nil && isTS(v.At("event_ts")) {
 		e.Time = t
 	}
@@ -170,6 +174,15 @@ func key(m value) (key string, whole bool) {
 		return "", false
 	}
 	return key, payload.Get(MetadataWhole).Bool()
+}
+
+// askedBy returns who asks what a message of ours says; "" for any other message.
+func askedBy(m value) earshot.AuthorID {
+	d := m.Get("metadata")
+	if d.At("event_type") != QuestionType {
+		return ""
+	}
+	return authorID(d.Get("event_payload").At(QuestionBy))
 }
 
 // Key returns the key that an own post has in its metadata, for a message of

@@ -54,6 +54,7 @@ type DecodedMessage struct {
 	ClientID string              // client_msg_id
 	Key      string              // of our own post, in its metadata
 	Whole    bool                // of our own post: it has its last text
+	AskedBy  earshot.AuthorID    // of our own post: whose question it is, in its metadata
 	Form     bool                // a program without a user posted it: Workflow Builder a form, or a webhook
 	Notes    []string            // what could not be read, as paths; at most 20
 }
@@ -135,6 +136,7 @@ func (r *reader) decode(d *DecodedMessage, v value) error {
 	m, _, err := r.message(v)
 	d.Kind, d.Message, d.ClientID, d.Form = Posted, m, clientID(v), form(v, m)
 	d.Key, d.Whole = key(v)
+	d.AskedBy = askedBy(v)
 	return err
 }
 
@@ -161,6 +163,7 @@ func (r *reader) changed(d *DecodedMessage, v, previous value) error {
 	}
 	d.Message, d.ClientID, d.Form = m, clientID(now), form(now, m)
 	d.Key, d.Whole = key(now)
+	d.AskedBy = askedBy(now)
 	if t := workspaceID(now.At("team")); t != "" {
 		d.Team = t
 	}

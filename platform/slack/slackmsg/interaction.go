@@ -25,7 +25,7 @@ type Interaction struct {
 	Action  string            // action_id
 	Value   string
 
-	// Of view_submission.
+	// Of view_submission, and of message_action its callback_id.
 	Form    string            // callback_id
 	Private string            // private_metadata
 	Fields  map[string]string // what was typed into its fields, by their action_id
@@ -54,6 +54,8 @@ func ReadInteraction(raw []byte) (Interaction, error) {
 		x.click(v)
 	case "view_submission":
 		x.submission(v.Get("view"))
+	case "message_action":
+		x.shortcut(v)
 	}
 	return x, nil
 }
@@ -76,6 +78,19 @@ func (x *Interaction) click(v value) {
 		x.Thread = earshot.MessageID(root)
 	}
 	x.Action, x.Value = str(a.Get("action_id")), str(a.Get("value"))
+}
+
+// shortcut reads at which message a shortcut was used, or nothing of it.
+func (x *Interaction) shortcut(v value) {
+	channel, m := id(v.Get("channel").Get("id")), v.Get("message")
+	ts := str(m.Get("ts"))
+	if channel == "" || !isTS(ts) {
+		return
+	}
+	x.Form, x.Channel, x.Message = str(v.Get("callback_id")), earshot.ChannelID(channel), earshot.MessageID(ts)
+	if root := str(m.Get("thread_ts")); isTS(root) {
+		x.Thread = earshot.MessageID(root)
+	}
 }
 
 // submission reads a form.
