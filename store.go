@@ -30,6 +30,7 @@ type Store interface {
 	Drafts
 	Meter
 	Rates
+	Spends
 	Notes
 	Erasures
 	Locator

@@ -407,6 +407,19 @@ func (st *Store) PruneRates(ctx context.Context, before earshot.Time) (int, erro
 	return st.step().PruneRates(ctx, before)
 }
 
+func (st *Store) Spend(ctx context.Context, c earshot.SpendChange) (earshot.SpendResult, error) {
+	return st.step().Spend(ctx, c)
+}
+
+func (st *Store) Spent(ctx context.Context, day earshot.Time) ([]earshot.PurseSum, error) {
+	out, err := st.step().Spent(ctx, day)
+	return out, st.read(len(out), err)
+}
+
+func (st *Store) PruneSpends(ctx context.Context, before earshot.Time) (int, error) {
+	return st.step().PruneSpends(ctx, before)
+}
+
 func (st *Store) PutNote(ctx context.Context, n earshot.Note) error {
 	return st.step().PutNote(ctx, n)
 }

@@ -42,6 +42,7 @@ func (p pruner) prune(ctx context.Context) {
 		{"turns", keepTurns, p.store.PruneTurns},
 		{"drafts", keepDrafts, p.store.PruneDrafts},
 		{"rates", keepRates, p.store.PruneRates},
+		{"spends", earshot.SpendKept, p.store.PruneSpends},
 	} {
 		n, err := old.prune(ctx, earshot.TimeOf(p.now().Add(-old.age)))
 		switch {

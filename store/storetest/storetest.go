@@ -64,6 +64,7 @@ var otherGroups = []group{
 	{"Bulk", slices.Concat(bulkCases, bulkRaceCases)},
 	{"Calls", callCases},
 	{"Rates", rateCases},
+	{"Spends", spendCases},
 	{"Notes", noteCases},
 	{"Embeddings", embeddingCases},
 	{"Isolation", isolationCases},
@@ -125,6 +126,7 @@ type onlyMessages struct {
 	drafts
 	meter
 	rates
+	spends
 	notes
 	locator
 	erasures
@@ -143,6 +145,7 @@ type (
 	drafts        = earshot.Drafts
 	meter         = earshot.Meter
 	rates         = earshot.Rates
+	spends        = earshot.Spends
 	notes         = earshot.Notes
 	erasures      = earshot.Erasures
 	locator       = earshot.Locator

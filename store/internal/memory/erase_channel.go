@@ -23,6 +23,7 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 		s.dropDrafts(func(d *rule.StoredDraft) bool { return d.Conversation.Scope == scope })
 		maps.DeleteFunc(s.anchors, func(at agentKey, _ bool) bool { return at.scope == scope })
 		s.queue.forget(scope)
+		s.dropSpends(scope)
 		s.bound.forget(scope)
 		return nil
 	})

@@ -19,10 +19,15 @@ func (s *Store) MoveChannel(ctx context.Context, from earshot.Scope, to earshot.
 		case !s.holds(from) && s.channels[from] == nil:
 			return nil
 		case s.holds(there):
-			return s.join(from, there)
+			if err := s.join(from, there); err != nil {
+				return err
+			}
+			s.moveSpends(from, there)
+			return nil
 		}
 		delete(s.channels, there)
 		s.move(from, there)
+		s.moveSpends(from, there)
 		return nil
 	})
 }

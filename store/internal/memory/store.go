@@ -34,7 +34,8 @@ type Store struct {
 	erased        int64                   // the highest sequence of an erased channel
 	calls         []earshot.CallCount     // by rule.CompareCalls
 	rates         map[string]earshot.Time // up to when calls under a key are booked
-	notes         map[string][]byte       // by key
+	spends        spends
+	notes         map[string][]byte // by key
 	queue         queue
 	drafts        map[earshot.TurnID]*rule.StoredDraft // replaced, never changed in place
 	erasures      []*rule.Erasure                      // by id
@@ -78,6 +79,7 @@ func Open(now func() time.Time) *Store {
 		queue:         newQueue(),
 		drafts:        map[earshot.TurnID]*rule.StoredDraft{},
 		rates:         map[string]earshot.Time{},
+		spends:        spends{map[purseDay]rule.Purse{}, map[earshot.TurnID]rule.Held{}},
 		bars:          bars{},
 	}
 }

@@ -64,6 +64,10 @@ var onDiskAlone = map[string]string{
 	"BlockCalls": "counts",
 	"PruneRates": "removes",
 
+	"Spend":       "counts",
+	"Spent":       "reads",
+	"PruneSpends": "removes",
+
 	"PutNote":  "notes belong to no channel; whoever puts one drops it (a delivery to Slack's inbox: once the bot is known)",
 	"Notes":    "reads",
 	"DropNote": "removes",

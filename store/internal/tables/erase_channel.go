@@ -39,6 +39,7 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 		for _, table := range []string{"event", "reaction", "revision", "thread", "message"} {
 			t.Write(`DELETE FROM `+table+t.SQL.MessagesIn, at...)
 		}
+		t.Write(`DELETE FROM spend WHERE purse = $1`, rule.ChannelPurse(scope))
 		// No sequence is given again. This comes last, since all channels share the row.
 		t.Write(`UPDATE erased SET seq = `+t.SQL.Greatest+`(seq, coalesce((SELECT seq FROM channel`+OfChannel+`), 0)) WHERE one = 1`, at...)
 		t.Write(`DELETE FROM channel`+OfChannel, at...)

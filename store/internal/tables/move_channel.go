@@ -54,8 +54,10 @@ func (s *Store) MoveChannel(ctx context.Context, from earshot.Scope, to earshot.
 		case known == 0:
 			return nil
 		case taken != 0:
+			t.moveSpends(from, there)
 			return t.join(ctx, from, there)
 		}
+		t.moveSpends(from, there)
 		t.Lock(`SELECT 1 FROM lease`+In+` ORDER BY agent, conversation`, at...)
 		t.Lock(`SELECT 1 FROM conversation`+In+` ORDER BY agent, name`, at...)
 		t.Lock(`SELECT 1 FROM queued_turn`+In+` ORDER BY id`, at...)
