@@ -140,6 +140,10 @@ const (
 	WhyReacted = "reacted "
 )
 
+// WhyDayLimit begins the Reason of a turn that was not begun, and is dropped, because it would
+// have passed a limit of what models may use on a day.
+const WhyDayLimit = "day-limit: "
+
 // IsWordless reports whether the turn has ended without a word, because nobody had called
 // the agent.
 func (q QueuedTurn) IsWordless() bool {

@@ -61,7 +61,7 @@ func (b *Bot) questions(ctx context.Context, lease earshot.Lease, queued []earsh
 		}
 		// A turn that has begun, or that an operator has opened again, is completed
 		// however old its question is.
-		begun := turn.Hash != "" || slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Key[0] != kindAway })
+		begun := turn.Hash != "" || slices.ContainsFunc(posts, func(p earshot.Post) bool { return p.Key[0] != kindAway && p.Key[0] != kindLimit })
 		q := pendingQuestion{QueuedTurn: turn, anchor: byID[turn.Anchor], free: free}
 		q.ambient = turn.Ambient() && !b.identity.CalledIn(&q.anchor)
 		q.alone = begun || q.by() != "" || q.anchor.Isolated() ||

@@ -53,7 +53,7 @@ func (x *modelExchange) run(ctx, hard context.Context) (answer, error) {
 		} else if done {
 			return x.reply(ctx)
 		}
-		x.request.NoCalls = x.rounds >= x.limits.Rounds
+		x.request.NoCalls = x.rounds >= x.limits.Rounds || x.spent.passed
 		if err := x.request.Check(); err != nil {
 			return answer{}, giveUp("the model's answer cannot be sent back: "+err.Error(), words.Failed)
 		}
@@ -106,12 +106,12 @@ func (x *modelExchange) ask(ctx context.Context) (llm.Response, error) {
 	x.report.Calls++
 	d := x.outbox.newDraft(ctx, x.placeholder, x.links)
 	if d == nil {
-		return x.model.Generate(ctx, x.request, nil)
+		return x.charged(ctx, nil)
 	}
 	defer d.stop()
 	text := &x.written
 	text.Reset()
-	return x.model.Generate(ctx, x.request, func(e llm.Event) {
+	return x.charged(ctx, func(e llm.Event) {
 		if e.Status != "" {
 			x.showStatus(ctx, d, e.Status)
 			return
@@ -125,6 +125,15 @@ func (x *modelExchange) ask(ctx context.Context) (llm.Response, error) {
 		}
 		d.show(ctx, text.String(), e.Again)
 	})
+}
+
+// charged makes the request, and counts what it used for the day's limits.
+func (x *modelExchange) charged(ctx context.Context, on func(llm.Event)) (llm.Response, error) {
+	a, err := x.model.Generate(ctx, x.request, on)
+	if err == nil {
+		x.charge(ctx, a)
+	}
+	return a, err
 }
 
 // keep journals a response of the model. Where the agent was called, one that says nothing

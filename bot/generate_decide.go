@@ -185,6 +185,7 @@ func (x *modelExchange) askForDecision(ctx context.Context) error {
 		case err != nil:
 			return giveUp("the decision failed: "+err.Error(), "")
 		}
+		x.charge(ctx, a)
 		x.fault(faultAfterAnswer)
 		if err := x.questionStands(ctx); err != nil {
 			return err

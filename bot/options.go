@@ -49,7 +49,9 @@ type Options struct {
 	SendFile   SendFile // where the model may send files
 	Answer     Answer
 	Limits     Limits
-	Files      Files // loads what people share; nil: nothing is attached
+	Day        DayLimits // of what models use
+	Spending   Spending  // what they cost
+	Files      Files     // loads what people share; nil: nothing is attached
 	// Search finds what the section recall and the tools show. It is over Store.
 	// Default: one of the bot's own.
 	Search *search.Searcher
@@ -130,6 +132,7 @@ type ChannelOptions struct {
 	Ambient      Ambient
 	Ask          Ask
 	SendFile     SendFile
+	Day          DayLimits
 	Links        []string
 	MayMention   MayMention
 	// MayAsk are the ids of those who may ask: people, and where the platform is a

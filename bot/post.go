@@ -22,6 +22,7 @@ const (
 	kindPrivate     = 'w' // an apology that only the person sees; it becomes no message
 	kindNotice      = 'n' // that nobody knows whether another post arrived
 	kindApproval    = 'y' // asks a person whether a tool may act
+	kindLimit       = 'l' // tells who asks that a limit of the day is reached
 	kindAway        = 's' // tells the person alone that the question was too old when its turn came; it becomes no message
 )
 

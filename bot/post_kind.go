@@ -14,6 +14,7 @@ const (
 	PostQuestion    PostKind = "question"    // what a person is asked who only mentioned the bot
 	PostNotice      PostKind = "notice"      // that nobody knows whether another post arrived
 	PostApproval    PostKind = "approval"    // asks a person whether a tool may act
+	PostLimit       PostKind = "limit"       // tells who asks that a limit of the day is reached
 	PostAway        PostKind = "away"        // tells the person alone that their question was too old when its turn came
 )
 
@@ -24,6 +25,6 @@ func KindOf(p earshot.Post) PostKind {
 	}
 	return map[byte]PostKind{
 		kindReply: PostReply, kindPlaceholder: PostPlaceholder, kindApology: PostApology,
-		kindPrivate: PostPrivate, kindQuestion: PostQuestion, kindNotice: PostNotice, kindApproval: PostApproval, kindAway: PostAway,
+		kindPrivate: PostPrivate, kindQuestion: PostQuestion, kindNotice: PostNotice, kindApproval: PostApproval, kindAway: PostAway, kindLimit: PostLimit,
 	}[p.Key[0]]
 }

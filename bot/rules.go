@@ -30,13 +30,13 @@ func (b *Bot) in(c earshot.Channel) *Options {
 func (o *Options) ruled() ChannelOptions {
 	return ChannelOptions{
 		Policy: o.Policy, Budget: o.Budget, Instructions: o.Instructions, Answer: o.Answer, Ambient: o.Ambient, Ask: o.Ask,
-		SendFile: o.SendFile, Links: o.Links, MayMention: o.MayMention, MayAsk: o.mayAsk, Language: o.Language, Words: o.Words,
+		SendFile: o.SendFile, Day: o.Day, Links: o.Links, MayMention: o.MayMention, MayAsk: o.mayAsk, Language: o.Language, Words: o.Words,
 	}
 }
 
 func (o *Options) setRuled(c ChannelOptions) {
 	o.Policy, o.Budget, o.Instructions, o.Answer, o.Ambient, o.Ask = c.Policy, c.Budget, c.Instructions, c.Answer, c.Ambient, c.Ask
-	o.SendFile, o.Links, o.MayMention, o.mayAsk = c.SendFile, c.Links, c.MayMention, c.MayAsk
+	o.SendFile, o.Day, o.Links, o.MayMention, o.mayAsk = c.SendFile, c.Day, c.Links, c.MayMention, c.MayAsk
 	o.Language, o.Words = c.Language, c.Words
 }
 

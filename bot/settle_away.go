@@ -78,20 +78,26 @@ func (o *outbox) tellAway(ctx context.Context) error {
 	}
 	o.startWaiting(since)
 	o.slot.Give()
+	return o.tellAlone(ctx, p, o.opts.say(words.Away), o.awayNotice())
+}
+
+// tellAlone makes a call that tells one person something, until the platform takes it. The
+// outbox has the notice as Ambiguous before each try.
+func (o *outbox) tellAlone(ctx context.Context, p earshot.Post, say string, tell func(context.Context, Place) error) error {
 	for {
-		p.State, p.Text = earshot.PostAmbiguous, o.opts.say(words.Away)
+		p.State, p.Text = earshot.PostAmbiguous, say
 		if err := o.store.PutPost(ctx, o.lease, p); err != nil {
 			return ignoreConflict(err)
 		}
 		o.fault(faultBeforePost)
 		call, cancel := context.WithTimeout(ctx, postTime)
-		err := o.awayNotice()(call, o.place)
+		err := tell(call, o.place)
 		cancel()
 		o.fault(faultAfterPost)
 		var e *PostError
 		if !errors.As(err, &e) {
 			if err != nil {
-				o.log.Warn("whether a person was told that the bot was away is not known", "err", err)
+				o.log.Warn("whether a person was told is not known", "what", say, "err", err)
 			}
 			return nil
 		}
@@ -106,7 +112,7 @@ func (o *outbox) tellAway(ctx context.Context) error {
 				return err
 			}
 		}
-		o.log.Warn("a person was not told that the bot was away", "err", err)
+		o.log.Warn("a person was not told", "what", say, "err", err)
 		p.State, p.Text = earshot.PostFailed, ""
 		return o.store.PutPost(ctx, o.lease, p)
 	}

@@ -77,6 +77,9 @@ func (b *Bot) serve(soft, hard context.Context, lease earshot.Lease, queued []ea
 	if o.kind != ended {
 		t.outbox.save(hard)
 	}
+	if o.kind != leaseLost {
+		t.giveBackSpend(hard)
+	}
 	t.outbox.stopWriting(hard, t.report.Text)
 	b.release(hard, lease, t, o)
 }
@@ -141,6 +144,9 @@ func (t *turn) try(soft, hard context.Context, how attemptOptions) error {
 		if p, err = t.assemble(soft, found); err != nil {
 			return err
 		}
+	}
+	if done, err := t.reserve(soft, hard, p); err != nil || done {
+		return err
 	}
 	if err := t.begin(soft, &p); err != nil {
 		return err
@@ -218,6 +224,7 @@ type turn struct {
 	// ambient: nobody called the agent when the prompt was made. It may stay silent, and
 	// it says nothing of what went wrong.
 	ambient  bool
+	spent    turnSpend
 	decision *llm.Response // of an ambient turn: whether it says something; nil before
 }
 

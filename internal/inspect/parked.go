@@ -190,7 +190,7 @@ func (w waitingTurn) advice() []string {
 func (p waitingPost) words() string {
 	kind := map[bot.PostKind]string{
 		bot.PostReply: "Answer", bot.PostPlaceholder: "Placeholder", bot.PostApology: "Apology", bot.PostPrivate: "Apology that only the person sees",
-		bot.PostQuestion: "Question back", bot.PostNotice: "Notice in the channel", bot.PostAway: "Notice that only the person sees",
+		bot.PostQuestion: "Question back", bot.PostNotice: "Notice in the channel", bot.PostAway: "Notice that only the person sees", bot.PostLimit: "Notice of a limit",
 	}[p.Kind]
 	if kind == "" {
 		kind = "Post"

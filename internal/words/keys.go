@@ -26,6 +26,17 @@ const (
 
 var notices = []Key{Failed, Down, TooLong, TooLarge, Refused, Undelivered, Rest, Unsure, UnsureSorry, Acted, Withdrawn, Stopped, StoppedActed, Away}
 
+// What a person is told once a day whose question would pass a limit of the day, which opens again
+// at {time}. Prompts leave these out too.
+const (
+	LimitPerson    Key = "limit_person"
+	LimitChannel   Key = "limit_channel"
+	LimitWorkspace Key = "limit_workspace"
+	LimitAll       Key = "limit_all"
+)
+
+var limits = []Key{LimitPerson, LimitChannel, LimitWorkspace, LimitAll}
+
 // What else the bot says for all to see.
 const (
 	Question Key = "question" // to who called it and said nothing

@@ -122,7 +122,26 @@ func (t Table) KeyOf(text string) Key {
 }
 
 // IsNotice reports whether a text is what the bot says, in any language, where it has no answer.
-func IsNotice(text string) bool { return slices.Contains(notices, keys[text]) }
+func IsNotice(text string) bool {
+	return slices.Contains(notices, keys[text]) || slices.ContainsFunc(limitEnds, func(l [2]string) bool {
+		return strings.HasPrefix(text, l[0]) && strings.HasSuffix(text, l[1])
+	})
+}
+
+// limitEnds are what stands before and behind the time in the sentences of limits, of all
+// languages.
+var limitEnds = endsOfLimits()
+
+func endsOfLimits() [][2]string {
+	var out [][2]string
+	for _, code := range Languages() {
+		for _, k := range limits {
+			before, after, _ := strings.Cut(languages[code].Sentences[k], "{time}")
+			out = append(out, [2]string{before, after})
+		}
+	}
+	return out
+}
 
 // Languages returns which languages there are, by their ISO 639 codes, in the order of these.
 func Languages() []string { return slices.Sorted(maps.Keys(languages)) }

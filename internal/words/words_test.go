@@ -76,6 +76,7 @@ func TestSentences(t *testing.T) {
 		string(own.KeyOf("hello")):                                          "",
 		fmt.Sprint(own.Notices()):                                           "[(Basta.)]",
 		fmt.Sprint(IsNotice("(Detenido.)"), IsNotice("Stop"), IsNotice("")): "true false false",
+		fmt.Sprint(IsNotice(own.Say(LimitAll, "time", "00:00 UTC")), IsNotice("Ask again after 00:00 UTC.")): "true false",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
