@@ -133,8 +133,10 @@ func CheckModel(c config.Config) error {
 // right in itself: keys that its platform and its models need, and a model.
 func CheckStart(c config.Config) []error {
 	problems := kindOf(c).keys(c)
-	if err := CheckModel(c); err != nil {
-		problems = append(problems, err)
+	for _, err := range []error{CheckModel(c), checkMoney(c)} {
+		if err != nil {
+			problems = append(problems, err)
+		}
 	}
 	list, urls := modelsAndURLs(c)
 	for i, info := range list {

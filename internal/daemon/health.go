@@ -25,7 +25,7 @@ func healthHandler(s sharedParts, p platform) http.Handler {
 func (s sharedParts) sources(p platform) metrics.Sources {
 	return metrics.Sources{
 		Depth: s.store.Depth, Oldest: s.oldestTurn, Now: func() earshot.Time { return earshot.TimeOf(s.options.Outside.clock()) },
-		Calls: p.calls, Up: func() bool { return p.connection().up() }, SignedOut: func() bool { return p.connection().signedOut != "" }, Indexed: s.search.Bytes, Unread: p.unread,
+		Limits: s.limitShares, Calls: p.calls, Up: func() bool { return p.connection().up() }, SignedOut: func() bool { return p.connection().signedOut != "" }, Indexed: s.search.Bytes, Unread: p.unread,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -86,6 +87,13 @@ func (s sharedParts) healthOfStore(ctx context.Context, h *inspect.Health) error
 	}
 	if h.APICalls, err = s.apiCalls(ctx); err != nil {
 		return err
+	}
+	shares, err := s.limitShares(ctx)
+	if err != nil {
+		return err
+	}
+	for _, limit := range slices.Sorted(maps.Keys(shares)) {
+		h.Limits = append(h.Limits, inspect.LimitUse{Limit: limit, Share: shares[limit]})
 	}
 	return s.gaps(ctx, h)
 }

@@ -41,6 +41,8 @@ type Presence struct {
 	Version  string `json:"version,omitempty"`
 	// Prices are those of its configuration, for commands that have none of their own.
 	Prices map[string]config.Price `json:"prices,omitempty"`
+	// Limits are those of a day in its configuration at its start, without those of rules.
+	Limits config.DayLimits `json:"limits,omitzero"`
 
 	DryRun bool         `json:"dry_run,omitempty"`
 	Since  earshot.Time `json:"since"`
@@ -66,7 +68,7 @@ func (p Presence) ahead(now earshot.Time) bool {
 func newPresence(o Options, models []ModelInfo) Presence {
 	p := Presence{
 		Owner: rand.Text(), Platform: cmp.Or(o.Config.Platform, config.PlatformLocal), Policy: cmp.Or(o.Policy.Name, o.Config.Policy),
-		Version: o.Version, DryRun: o.DryRun, Prices: o.Config.Model.Prices,
+		Version: o.Version, DryRun: o.DryRun, Prices: o.Config.Model.Prices, Limits: o.Config.Limits.Day,
 	}
 	if len(models) > 0 {
 		p.Provider, p.Model = models[0].Provider, models[0].Name

@@ -87,7 +87,7 @@ func (s sharedParts) newBot(p bot.Platform, who earshot.Identity) *bot.Bot {
 	b := bot.New(bot.Options{
 		Store: s.store, Platform: p, Identity: who,
 		Model: s.responder.model, Agent: s.responder.agent(c), Access: s.agentAccess(), Count: s.responder.counter, FileTokens: s.responder.fileTokens, Fault: s.responder.fault,
-		Rules: s.rules.inChannel, Ambient: bot.Ambient{Model: s.responder.ambient}, SendFile: sendsFiles(c), MaxTokens: c.Limits.MaxTokens,
+		Rules: s.rules.inChannel, Ambient: bot.Ambient{Model: s.responder.ambient}, SendFile: sendsFiles(c), Spending: spending(c), MaxTokens: c.Limits.MaxTokens,
 		Approve: bot.Approve{By: c.Approve.By, Expire: time.Duration(c.Approve.ExpireMinutes) * time.Minute, Hold: c.Answer.WhileWaiting == config.WaitingHold},
 		Limits: bot.Limits{
 			Fresh:    time.Duration(c.Answer.FreshMinutes) * time.Minute,

@@ -63,6 +63,9 @@ func newRuleSet(c config.Config, standing assemble.Policy) (*ruleSet, error) {
 // an error nothing changes.
 func (d *Daemon) Reload(next config.Config) error {
 	now, restart := d.rules.now.Load().config.TakeUp(next)
+	if err := checkMoney(now); err != nil {
+		return err
+	}
 	set, err := newRuleSet(now, d.options.Policy)
 	if err != nil {
 		return err
@@ -115,7 +118,7 @@ func (r *rules) inChannel(c earshot.Channel, all bot.ChannelOptions) bot.Channel
 			NoForms: !e.Answer.Forms, FormTurns: e.Answer.FormTurns, EditWindow: editWindow(e.Answer.EditMinutes),
 		},
 		Ambient: ambientIn(e.Config, all.Ambient), Ask: placesIn(e.Answer.Ask), SendFile: bot.SendFile(placesIn(e.Answer.SendFile)),
-		Links: e.Links.Hosts, MayMention: bot.MayMention(e.Answer.MayMention), MayAsk: e.MayAsk,
+		Day: dayLimits(e.Config), Links: e.Links.Hosts, MayMention: bot.MayMention(e.Answer.MayMention), MayAsk: e.MayAsk,
 		Language: e.Answer.Language, Words: e.Answer.Words,
 	}
 }

@@ -26,6 +26,13 @@ type Health struct {
 	Gaps     []Gap        `json:"gaps"`
 	MoreGaps bool         `json:"more_gaps,omitempty"` // not every channel was looked at
 	Keeps    string       `json:"keeps"`               // how long messages are kept, in words
+	Limits   []LimitUse   `json:"limits,omitempty"`    // of the day, each kind that is set
+}
+
+// A LimitUse is how much of a kind of limit of the day is used.
+type LimitUse struct {
+	Limit string `json:"limit"` // person, channel, workspace or all
+	Share int    `json:"share"` // in hundredths; of several channels or people the one that has used most
 }
 
 // A StoreHealth is how the store is.
@@ -157,7 +164,7 @@ func (d *healthData) limit(p access.Principal) {
 	// That a model fails concerns everybody; which there are, and how much they are
 	// asked, tells of other channels.
 	d.Failing = slices.ContainsFunc(d.Models, func(m ModelCalls) bool { return m.InARow >= manyFailed })
-	d.Models = []ModelCalls{}
+	d.Models, d.Limits = []ModelCalls{}, nil
 	d.Replicas = slices.DeleteFunc(slices.Clone(d.Replicas), func(r Replica) bool { return !r.Here })
 	for i := range d.Replicas {
 		d.Replicas[i].Model, d.Replicas[i].Policy = "", ""
@@ -192,6 +199,9 @@ func (d *healthData) find() []finding {
 		add("bad", "A model has failed several times in a row.", "Questions are tried again for two minutes, then the person is told. An operator who sees all channels sees which model, and why.")
 	}
 	d.findReplicas(add)
+	for _, l := range d.Limits {
+		d.findLimit(l, add)
+	}
 	d.findTurns(add)
 	for _, c := range d.APICalls {
 		if c.Limited > 0 {
@@ -238,6 +248,13 @@ func (d *healthData) findModel(m ModelCalls, add adder) {
 	if m.Failed > 0 {
 		add("look", fmt.Sprintf("%s of %d to the model %s failed in the last hour, the last %s ago (%s).", numberOf(m.Failed, "call"), m.Calls, name, d.ago(m.Last), plain.Line(m.Why, 80)),
 			"Each that may succeed later was asked again.")
+	}
+}
+
+func (d *healthData) findLimit(l LimitUse, add adder) {
+	if l.Share >= earshot.NearLimit {
+		add("look", fmt.Sprintf("%d %% of limits.day.%s are used today, with what turns under way may use yet.", l.Share, l.Limit),
+			"Questions that would pass the limit are not answered until 00:00 UTC, and whoever asks is told. earshot costs --by limit says whose it is; a higher limit is taken up with SIGHUP.")
 	}
 }
 

@@ -87,6 +87,7 @@ func (c Config) Check() []error {
 	c.checkSlackAllow(bad)
 	c.checkPrices(bad)
 	checkWords("answer", c.Answer.Language, c.Answer.Words, bad)
+	c.checkDayLimits(bad)
 	c.checkRetention(bad)
 	c.checkAPI(bad)
 	c.checkInspect(bad)
@@ -258,11 +259,17 @@ func checkWords(at, language string, own map[string]string, bad problemReport) {
 	}
 }
 
+// maxPrice bounds the price of a million tokens.
+const maxPrice = 1_000_000
+
 func (c Config) checkPrices(bad problemReport) {
 	for _, name := range slices.Sorted(maps.Keys(c.Model.Prices)) {
 		p := c.Model.Prices[name]
-		if min(p.Input, p.Output, p.CacheRead, p.CacheWrite) < 0 {
+		switch least, most := min(p.Input, p.Output, p.CacheRead, p.CacheWrite), max(p.Input, p.Output, p.CacheRead, p.CacheWrite); {
+		case least < 0:
 			bad("model.prices."+name, "must not be negative")
+		case !(most <= maxPrice):
+			bad("model.prices."+name, "has a price that is no number up to %d; write the price of a million tokens", maxPrice)
 		}
 	}
 }

@@ -33,8 +33,8 @@ type Config struct {
 	Context   Context   `yaml:"context" doc:"what a prompt shows besides messages, and whose words"`
 	Answer    Answer    `yaml:"answer" doc:"what is answered besides mentions and direct messages"`
 	Links     Links     `yaml:"links" doc:"links in answers"`
-	Channels  []Rule    `yaml:"channels" live:"yes" doc:"rules: what holds in some channels in place of what holds in all; see channels.md. A list of {match, instructions, instructions_only, policy, budget, answer, tools, may_ask, hosts, may_mention}, of which the first holds whose match does. A block by channel id, as in {C0123: {may_mention: thread}}, is the same as rules for these ids, in the order of the ids."`
-	Limits    Limits    `yaml:"limits" doc:"the limits of one turn"`
+	Channels  []Rule    `yaml:"channels" live:"yes" doc:"rules: what holds in some channels in place of what holds in all; see channels.md. A list of {match, instructions, instructions_only, policy, budget, answer, limits, tools, may_ask, hosts, may_mention}, of which the first holds whose match does. A block by channel id, as in {C0123: {may_mention: thread}}, is the same as rules for these ids, in the order of the ids."`
+	Limits    Limits    `yaml:"limits" doc:"the limits of one turn, and of a day"`
 	Lease     Lease     `yaml:"lease" doc:"how replicas share conversations"`
 	Model     Model     `yaml:"model" doc:"which model answers"`
 	Summary   Summary   `yaml:"summary" doc:"summaries of long conversations; see memory.md"`
@@ -167,12 +167,13 @@ type Links struct {
 	Hosts []string `yaml:"hosts" live:"yes" env:"EARSHOT_LINK_HOSTS" doc:"hosts to which the links in an answer stay links, with their subdomains, such as grafana.example.com. A link that somebody wrote in what the model was shown stays one too; every other address is shown as code."`
 }
 
-// Limits bound one turn.
+// Limits bound one turn, and what models use on a day.
 type Limits struct {
-	Rounds         int `yaml:"rounds" env:"EARSHOT_ROUNDS" doc:"the most rounds of tool calls."`
-	Seconds        int `yaml:"seconds" env:"EARSHOT_SECONDS" doc:"the most seconds from claiming a turn to its answer."`
-	MaxTokens      int `yaml:"max_tokens" env:"EARSHOT_MAX_TOKENS" doc:"the most tokens of one answer of the model."`
-	HistorySeconds int `yaml:"history_seconds" env:"EARSHOT_HISTORY_SECONDS" doc:"the most seconds that a turn waits for history which is not stored yet; the prompt says what is not there in time, and it is fetched in the background."`
+	Day            DayLimits `yaml:"day" doc:"what models may use on a day"`
+	Rounds         int       `yaml:"rounds" env:"EARSHOT_ROUNDS" doc:"the most rounds of tool calls."`
+	Seconds        int       `yaml:"seconds" env:"EARSHOT_SECONDS" doc:"the most seconds from claiming a turn to its answer."`
+	MaxTokens      int       `yaml:"max_tokens" env:"EARSHOT_MAX_TOKENS" doc:"the most tokens of one answer of the model."`
+	HistorySeconds int       `yaml:"history_seconds" env:"EARSHOT_HISTORY_SECONDS" doc:"the most seconds that a turn waits for history which is not stored yet; the prompt says what is not there in time, and it is fetched in the background."`
 }
 
 // A Lease sets how replicas share conversations.

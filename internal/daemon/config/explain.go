@@ -66,6 +66,8 @@ func (e Effective) Settings(sources Sources) []Setting {
 	add("answer.words", "answer.words", ownWords(a.Words))
 	add("answer.may_mention", "may_mention", a.MayMention)
 	add("links.hosts", "hosts", append([]string{}, e.Links.Hosts...))
+	add("limits.day.person", "limits.day.person", describeLimit(e.Limits.Day.Person))
+	add("limits.day.channel", "limits.day.channel", describeLimit(e.Limits.Day.Channel))
 	servers := []string{}
 	for _, m := range e.Tools.MCP {
 		if e.Offers(m.Name) && (len(m.Channels) == 0 || slices.Contains(m.Channels, id)) {

@@ -22,6 +22,7 @@ type Rule struct {
 	Policy           string     `yaml:"policy" doc:"as policy."`
 	Budget           RuleBudget `yaml:"budget" doc:"as budget: tokens, session, limit."`
 	Answer           RuleAnswer `yaml:"answer" doc:"as answer: auto_answer, owned_threads, bots, forms, each, cite, ambient (off, react or speak here), ambient_hourly, language, words; and ask and send_file, true or false."`
+	Limits           RuleLimits `yaml:"limits" doc:"as limits: day.channel, the most that each of these channels may use on a day, and day.person, as long as a person asks here."`
 	Tools            []string   `yaml:"tools" doc:"the names of the servers of tools.mcp whose tools are offered, of those that are offered here at all. []: none."`
 	MayAsk           List       `yaml:"may_ask" doc:"the ids of those who may ask: people, user groups on Slack, roles on Discord. The others are refused as not-allowed."`
 	Hosts            []string   `yaml:"hosts" doc:"as links.hosts."`
@@ -206,6 +207,8 @@ func (c Config) For(ch earshot.Channel) Effective {
 	set(&e.Budget.Limit, r.Budget.Limit)
 	r.Answer.apply(&e.Answer, string(ch.ID))
 	set(&e.Answer.MayMention, r.MayMention)
+	set(&e.Limits.Day.Person, r.Limits.Day.Person)
+	set(&e.Limits.Day.Channel, r.Limits.Day.Channel)
 	if r.Hosts != nil {
 		e.Links.Hosts = r.Hosts
 	}

@@ -13,6 +13,7 @@ var (
 	depthDesc    = prometheus.NewDesc("earshot_queue_turns", "Turns in the store that are not over, of all replicas, by state.", []string{"state"}, nil)
 	oldestDesc   = prometheus.NewDesc("earshot_queue_oldest_seconds", "Age of the oldest turn in the store that is neither over nor parked, of all replicas; 0 where there is none.", nil, nil)
 	triedDesc    = prometheus.NewDesc("earshot_queue_oldest_attempts", "How often that turn was claimed.", nil, nil)
+	limitDesc    = prometheus.NewDesc("earshot_day_limit_used_ratio", "How much of a limit of the day (limits.day) is used, by all replicas: of several channels or people the one that has used most.", []string{"limit"}, nil)
 	upDesc       = prometheus.NewDesc("earshot_platform_up", "1 while the platform is within reach, else 0.", nil, nil)
 	outDesc      = prometheus.NewDesc("earshot_platform_signed_out", "1 while the platform refuses the bot's token, else 0.", nil, nil)
 	callsDesc    = prometheus.NewDesc("earshot_api_calls_total", "Requests to the platform's API, by method and result: ok, limited or failed.", []string{"method", "result"}, nil)
@@ -27,7 +28,7 @@ type collector struct{ Sources }
 
 // Describe implements [prometheus.Collector].
 func (collector) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{depthDesc, oldestDesc, triedDesc, upDesc, outDesc, callsDesc, waitsDesc, waitTimeDesc, indexDesc, unreadDesc} {
+	for _, d := range []*prometheus.Desc{depthDesc, oldestDesc, triedDesc, limitDesc, upDesc, outDesc, callsDesc, waitsDesc, waitTimeDesc, indexDesc, unreadDesc} {
 		to <- d
 	}
 }
@@ -36,6 +37,7 @@ func (collector) Describe(to chan<- *prometheus.Desc) {
 func (s collector) Collect(to chan<- prometheus.Metric) {
 	s.depth(to)
 	s.oldest(to)
+	s.limits(to)
 	if s.Indexed != nil {
 		to <- prometheus.MustNewConstMetric(indexDesc, prometheus.GaugeValue, float64(s.Indexed()))
 	}
@@ -66,6 +68,22 @@ func (s collector) Collect(to chan<- prometheus.Metric) {
 		count(callsDesc, float64(c.Failed), c.Method, "failed")
 		count(waitsDesc, float64(c.Waits), c.Method)
 		count(waitTimeDesc, c.Waited.Seconds(), c.Method)
+	}
+}
+
+func (s collector) limits(to chan<- prometheus.Metric) {
+	if s.Limits == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	shares, err := s.Limits(ctx)
+	if err != nil {
+		to <- prometheus.NewInvalidMetric(limitDesc, fmt.Errorf("the store does not answer: %w", err))
+		return
+	}
+	for limit, share := range shares {
+		to <- prometheus.MustNewConstMetric(limitDesc, prometheus.GaugeValue, float64(share)/100, limit)
 	}
 }
 

@@ -39,6 +39,9 @@ type Sources struct {
 	Oldest func(ctx context.Context, states ...earshot.TurnState) (earshot.QueuedTurn, bool, error)
 	// Now is the clock of the store; it is needed with Oldest.
 	Now func() earshot.Time
+	// Limits returns how much of each kind of limit of a day is used, in hundredths, of all
+	// replicas; of several purses the one that is used most.
+	Limits func(ctx context.Context) (map[string]int, error)
 	// Calls returns the calls of the platform's API since the start, one entry a
 	// method.
 	Calls func() []earshot.CallCount
