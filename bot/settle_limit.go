@@ -29,7 +29,6 @@ func (t *turn) refuseSpend(ctx context.Context, p prompt, purses []earshot.Purse
 	if t.ambient {
 		return t.staySilent(ctx, silent+why, nil)
 	}
-	t.log.Info("a turn is not begun: a limit of the day", "limit", limitOf(full))
 	zone := p.input.AskerZone
 	if zone == "" {
 		zone = p.input.Zone

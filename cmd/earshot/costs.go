@@ -13,7 +13,7 @@ import (
 )
 
 type costsCmd struct {
-	By     string `enum:"day,channel,person,model" default:"day" help:"Sum by day, channel, person or model."`
+	By     string `enum:"day,channel,person,model,limit" default:"day" help:"Sum by day, channel, person or model; limit shows how much of the limits of this day is used."`
 	Since  string `placeholder:"DAY" help:"From this day on, such as 2026-03-01 (UTC)."`
 	Config string `short:"c" placeholder:"FILE" help:"A configuration file, for its prices (default: $$EARSHOT_CONFIG, else none)." type:"path"`
 }
@@ -34,6 +34,13 @@ func (c *costsCmd) Run(ctx context.Context, a *app) error {
 		return err
 	}
 	defer l.Close()
+	limits, err := l.limits(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if c.By == "limit" {
+		return a.showLimits(limits)
+	}
 	prices, from, err := l.prices(ctx, cfg)
 	if err != nil {
 		return err
@@ -58,6 +65,9 @@ func (c *costsCmd) Run(ctx context.Context, a *app) error {
 		t.Row(plain.Line(r.Key, 40), plain.Number(r.Turns), plain.Number(r.Calls), plain.Number(r.Input), plain.Number(r.Read), r.Percent(), plain.Number(r.Write), plain.Number(r.Output), r.Money())
 	}
 	a.printf("%s", t.Render(a.width))
+	if line := limitsLine(limits); line != "" {
+		a.printf("%s\n", line)
+	}
 	switch from {
 	case fromDaemon:
 		a.printf("%s\n", terminal.Faint("the prices are those of the daemon of this store"))
