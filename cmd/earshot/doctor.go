@@ -106,7 +106,7 @@ func (c *doctorCmd) write(ctx context.Context, a *app, cfg config.Config, found 
 }
 
 // impersonal are the findings whose words name nobody and no place.
-var impersonal = []string{"versions", "retention", "disk", "daemons", "turns", "parked turns", "failed turns", "calls", "erasures", "clock", "scopes"}
+var impersonal = []string{"versions", "retention", "disk", "daemons", "turns", "parked turns", "failed turns", "calls", "limits of the day", "erasures", "clock", "scopes"}
 
 // bundledFindings are the findings as a bundle has them: of others than the impersonal ones
 // only what they are about, and what to do.

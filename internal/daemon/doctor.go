@@ -62,7 +62,7 @@ func (c *checker) history(ctx context.Context) (running bool) {
 	for _, look := range []struct {
 		what string
 		at   func(context.Context, earshot.Store, time.Time) error
-	}{{"turns", c.turns}, {"refused messages", c.refusals}, {"calls", c.calls}, {"history", c.gaps}, {"erasures", c.erasures}} {
+	}{{"turns", c.turns}, {"refused messages", c.refusals}, {"calls", c.calls}, {"limits of the day", c.dayLimits}, {"history", c.gaps}, {"erasures", c.erasures}} {
 		if err := look.at(ctx, st, now); err != nil {
 			c.say(look.what, Bad, err.Error(), "", "")
 		}
@@ -202,6 +202,28 @@ func (c *checker) calls(ctx context.Context, st earshot.Store, now time.Time) er
 	if well {
 		c.say("calls", Good, fmt.Sprintf("%s of the platform's API in the last day, %d refused by a rate limit, %d failed", plain.Count(total.Calls, "call"), total.Limited, total.Failed), "", "")
 	}
+	return nil
+}
+
+// dayLimits says how much of the limits of the day is used, of each kind what is used most.
+func (c *checker) dayLimits(ctx context.Context, st earshot.Store, now time.Time) error {
+	uses, err := LimitUses(ctx, st, c.options.Config, earshot.TimeOf(now))
+	if err != nil || len(uses) == 0 {
+		return err
+	}
+	var found []string
+	most, last := 0, ""
+	for _, u := range uses {
+		if most = max(most, u.Share); u.Limit != last {
+			last = u.Limit
+			found = append(found, fmt.Sprintf("%d %% of limits.day.%s", u.Share, u.Limit))
+		}
+	}
+	state, costs, remedy := Good, "", ""
+	if most >= earshot.NearLimit {
+		state, costs, remedy = Poor, "a question that would pass a limit is not answered until 00:00 UTC", "earshot costs --by limit says whose it is; raise the limit, and SIGHUP takes it up"
+	}
+	c.say("limits of the day", state, strings.Join(found, ", ")+" used", costs, remedy)
 	return nil
 }
 

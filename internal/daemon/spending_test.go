@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -152,6 +153,40 @@ func TestARuleLimitsTheDayOfAChannelInMoney(t *testing.T) {
 	x.stop()
 	if near := strings.Count(log.String(), "a limit of the day is near"); near != 1 {
 		t.Errorf("the log tells %d times that a limit is near", near)
+	}
+}
+
+// The doctor says how much is used, and whose it is to nobody; without a limit it says nothing.
+func TestTheDoctorSaysHowMuchOfALimitOfTheDayIsUsed(t *testing.T) {
+	t.Parallel()
+	c := defaults(t)
+	c.Store = "sqlite:" + filepath.Join(t.TempDir(), "earshot.db")
+	st, err := store.Open(t.Context(), c.Store, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if f, ok := examined(t, c)["limits of the day"]; ok {
+		t.Errorf("without limits it says %+v", f)
+	}
+	c.Limits.Day.All, c.Limits.Day.Person = "10k", "4k"
+	wantFinding(t, examined(t, c), "limits of the day", daemon.Good, "0 % of limits.day.all used")
+	spend := func(author earshot.AuthorID, tokens int64) {
+		t.Helper()
+		_, err := st.Spend(t.Context(), earshot.SpendChange{
+			Day: earshot.TimeOf(time.Now()), Used: earshot.Spend{Tokens: tokens},
+			Purses: []earshot.PurseLimit{{}, {Purse: earshot.Purse{Platform: "local", Workspace: "local", Author: author}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	spend("ann", 1000)
+	spend("bob", 3200)
+	found := examined(t, c)
+	wantFinding(t, found, "limits of the day", daemon.Poor, "42 % of limits.day.all, 80 % of limits.day.person used")
+	if f := found["limits of the day"]; strings.Contains(f.Found+f.Remedy, "bob") {
+		t.Errorf("a bundle for a bug report would name somebody: %+v", f)
 	}
 }
 

@@ -52,6 +52,10 @@ func TestHealthSaysInWordsWhatIsWrong(t *testing.T) {
 			h.Models[0].InARow, h.Models[0].Failed, h.Models[0].Last, h.Models[0].Why = 4, 4, minutes(1), "status 529"
 		},
 			"One thing does not work.", []string{"bad: The model claude has failed 4 times in a row, the last time 1 minute ago (status 529)."}},
+		{"a limit of the day", func(h *inspect.Health) {
+			h.Limits = []inspect.LimitUse{{Limit: "all", Share: 79}, {Limit: "person", Share: 80}}
+		}, "Everything answers. One thing is worth a look.",
+			[]string{"look: 80 % of limits.day.person are used today, with what turns under way may use yet."}},
 		{"several things, the worst first", func(h *inspect.Health) {
 			h.Turns.States[earshot.TurnParked] = 2
 			h.Turns.States[earshot.TurnOpen] = 1
