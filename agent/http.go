@@ -9,12 +9,9 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/sse"
 	"github.com/earshot-ai/earshot/llm"
 )
@@ -30,17 +27,10 @@ func NewHTTP(o Options) (*HTTP, error) {
 	return &HTTP{o}, nil
 }
 
-// Bounds of what is read of one answer, in bytes but for maxTokens.
-const (
-	maxAnswer = 16 << 20
-	maxFault  = 16 << 10
-	maxTokens = 1_000_000_000 // of what an agent says that it has used
-)
-
 // Generate implements [llm.Model].
 func (h *HTTP) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
 	if r.Turn == nil {
-		return llm.Response{}, h.fault("it is asked by bots only", false)
+		return llm.Response{}, fault("it is asked by bots only", false)
 	}
 	body, err := json.Marshal(h.body(r))
 	if err != nil {
@@ -48,7 +38,7 @@ func (h *HTTP) Generate(ctx context.Context, r llm.Request, stream func(llm.Even
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.o.URL, bytes.NewReader(body))
 	if err != nil {
-		return llm.Response{}, h.fault("its url cannot be used", false)
+		return llm.Response{}, fault("its url cannot be used", false)
 	}
 	request.GetBody = nil // net/http would send it a second time by itself, because of the key
 	request.Header.Set("Content-Type", "application/json")
@@ -57,18 +47,13 @@ func (h *HTTP) Generate(ctx context.Context, r llm.Request, stream func(llm.Even
 	if !h.o.Key.Empty() {
 		request.Header.Set("Authorization", "Bearer "+h.o.Key.Reveal())
 	}
-	client := http.Client{}
-	if h.o.HTTPClient != nil {
-		client = *h.o.HTTPClient
-	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	response, err := client.Do(request)
+	response, err := h.o.client().Do(request)
 	if err != nil {
-		return llm.Response{}, h.broken(ctx, err)
+		return llm.Response{}, broken(ctx, err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return llm.Response{}, h.refused(response)
+		return llm.Response{}, refused(response)
 	}
 	a := &httpAnswer{stream: stream, turn: r.Turn}
 	if err := a.read(response); err != nil {
@@ -76,81 +61,17 @@ func (h *HTTP) Generate(ctx context.Context, r llm.Request, stream func(llm.Even
 		if errors.As(err, &e) && ctx.Err() == nil {
 			return llm.Response{}, err
 		}
-		return llm.Response{}, h.broken(ctx, err)
+		return llm.Response{}, broken(ctx, err)
 	}
 	return a.response()
 }
 
-// fault is an error that says nothing of the URL, which may hold a key.
-func (h *HTTP) fault(message string, retry bool) *llm.Error {
-	return &llm.Error{Provider: provider, Message: message, Retryable: retry}
-}
-
-// broken is the error of a connection or a stream that ended too early.
-func (h *HTTP) broken(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return &llm.Error{Provider: provider, Err: ctx.Err()}
-	}
-	message := "it cannot be reached"
-	switch {
-	case errors.Is(err, errBrokenOff):
-		message = errBrokenOff.Error()
-	case errors.Is(err, errTooLong):
-		return h.fault(errTooLong.Error(), false)
-	}
-	return h.fault(message, true)
-}
-
-// refused is the error of an answer that is none.
-func (h *HTTP) refused(response *http.Response) error {
-	said, _ := io.ReadAll(io.LimitReader(response.Body, maxFault))
-	e := h.fault("", response.StatusCode >= 500 || response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusRequestTimeout || response.StatusCode == http.StatusConflict)
-	e.Status = response.StatusCode
-	e.TooLarge = response.StatusCode == http.StatusRequestEntityTooLarge
-	var f struct {
-		Message string `json:"message"`
-	}
-	if json.Unmarshal(said, &f) == nil {
-		e.Message = oneLine(f.Message)
-	}
-	if n, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && n > 0 && n <= 3600 {
-		e.RetryAfter = time.Duration(n) * time.Second
-	}
-	return e
-}
-
-// oneLine makes a line of what an agent says, cut, without what cannot be seen.
-func oneLine(s string) string { return plain.Line(s, 500) }
-
 // What a turn looks like in the protocol. docs/agent-http.md has each field.
 type (
 	turnBody struct {
-		Version      int           `json:"version"`
-		Key          string        `json:"key"`
-		Turn         int64         `json:"turn"`
-		Conversation string        `json:"conversation"`
-		Asker        askerBody     `json:"asker"`
-		Place        placeBody     `json:"place"`
-		Instructions string        `json:"instructions"`
-		Messages     []messageBody `json:"messages"`
-		New          int           `json:"new"`
-		Answer       *answerBody   `json:"answer,omitempty"`
-		MCP          *mcpBody      `json:"mcp,omitempty"`
-	}
-	askerBody struct {
-		ID       string `json:"id"`
-		Name     string `json:"name,omitempty"`
-		Zone     string `json:"zone,omitempty"`
-		Standing string `json:"standing,omitempty"`
-		Kind     string `json:"kind,omitempty"`
-	}
-	placeBody struct {
-		Platform  string `json:"platform"`
-		Workspace string `json:"workspace,omitempty"`
-		Channel   string `json:"channel"`
-		Name      string `json:"name,omitempty"`
-		Kind      string `json:"kind,omitempty"`
-		Thread    string `json:"thread,omitempty"`
+		turnFacts
+		Messages []messageBody `json:"messages"`
+		Answer   *answerBody   `json:"answer,omitempty"`
 	}
 	messageBody struct {
 		Role  string     `json:"role"`
@@ -170,21 +91,11 @@ type (
 		Given    bool            `json:"given"`
 		State    json.RawMessage `json:"state,omitempty"`
 	}
-	mcpBody struct {
-		URL     string `json:"url"`
-		Token   string `json:"token"`
-		Expires string `json:"expires"`
-	}
 )
 
 // body writes a request as the protocol has it.
 func (h *HTTP) body(r llm.Request) turnBody {
-	t := r.Turn
-	b := turnBody{
-		Version: 1, Key: t.Key, Turn: int64(t.ID), Conversation: t.Conversation, Instructions: r.System, New: t.New,
-		Asker: askerBody{string(t.Asker.ID), t.Asker.Name, t.Asker.Zone, string(t.Asker.Standing), string(t.Asker.Kind)},
-		Place: placeBody{string(t.Channel.Platform), string(t.Channel.Workspace), string(t.Channel.ID), t.Channel.Name, string(t.Channel.Kind), string(t.Thread)},
-	}
+	b := turnBody{turnFacts: factsOf(r)}
 	list := r.Messages
 	if h.o.Theirs {
 		list = newMessages(r)
@@ -197,9 +108,6 @@ func (h *HTTP) body(r llm.Request) turnBody {
 		if a.failed {
 			b.Answer.Text = ""
 		}
-	}
-	if t.Access != nil {
-		b.MCP = &mcpBody{t.Access.URL, t.Access.Token, t.Access.Expires.String()}
 	}
 	return b
 }
@@ -223,11 +131,6 @@ func partsOf(parts []llm.Part) []partBody {
 	return out
 }
 
-var (
-	errBrokenOff = errors.New("its answer broke off")
-	errTooLong   = fmt.Errorf("its answer is longer than %d MiB", maxAnswer>>20)
-)
-
 // An httpAnswer is an answer as far as it was read.
 type httpAnswer struct {
 	stream func(llm.Event)
@@ -246,13 +149,6 @@ type (
 	questionEvent struct {
 		Question
 		State json.RawMessage `json:"state,omitempty"`
-	}
-	usageEvent struct {
-		Model      string `json:"model"`
-		Input      int    `json:"input"`
-		Output     int    `json:"output"`
-		CacheRead  int    `json:"cache_read"`
-		CacheWrite int    `json:"cache_write"`
 	}
 	errorEvent struct {
 		Message    string  `json:"message"`
@@ -358,17 +254,7 @@ func (a *httpAnswer) say(text string) {
 
 // response makes a response of what was read.
 func (a *httpAnswer) response() (llm.Response, error) {
-	u := a.usage
-	bounded := func(tokens int) int { return min(max(0, tokens), maxTokens) }
-	r := llm.Response{Stop: llm.StopEnd, Provider: provider, Model: plain.Line(u.Model, 80), Usage: earshot.Usage{
-		Input: bounded(u.Input), Output: bounded(u.Output), CacheRead: bounded(u.CacheRead), CacheWrite: bounded(u.CacheWrite),
-	}}
-	if r.Model == "" {
-		r.Model = provider
-	}
-	if text := a.text.String(); text != "" {
-		r.Parts = append(r.Parts, llm.Text(text))
-	}
+	r := a.usage.response(a.text.String())
 	if a.asks != nil && strings.TrimSpace(a.asks.Text) != "" {
 		r.Stop = llm.StopCalls
 		r.Parts = append(r.Parts, asks("q_"+a.turn.Key, a.asks.Question, llm.JSON(a.asks.State)))

@@ -1,0 +1,33 @@
+package agent
+
+import (
+	"cmp"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/plain"
+	"github.com/earshot-ai/earshot/llm"
+)
+
+// maxTokens bounds what an agent says that it has used.
+const maxTokens = 1_000_000_000
+
+// A usageEvent is what an agent says that an answer has used.
+type usageEvent struct {
+	Model      string `json:"model"`
+	Input      int    `json:"input"`
+	Output     int    `json:"output"`
+	CacheRead  int    `json:"cache_read"`
+	CacheWrite int    `json:"cache_write"`
+}
+
+// response makes the response that an answer's text and usage are.
+func (u usageEvent) response(text string) llm.Response {
+	bounded := func(tokens int) int { return min(max(0, tokens), maxTokens) }
+	r := llm.Response{Stop: llm.StopEnd, Provider: provider, Model: cmp.Or(plain.Line(u.Model, 80), provider), Usage: earshot.Usage{
+		Input: bounded(u.Input), Output: bounded(u.Output), CacheRead: bounded(u.CacheRead), CacheWrite: bounded(u.CacheWrite),
+	}}
+	if text != "" {
+		r.Parts = append(r.Parts, llm.Text(text))
+	}
+	return r
+}
