@@ -105,13 +105,22 @@ func (x *modelExchange) prepare(ctx context.Context) error {
 func (x *modelExchange) ask(ctx context.Context) (llm.Response, error) {
 	x.report.Calls++
 	d := x.outbox.newDraft(ctx, x.placeholder, x.links)
-	if d == nil {
+	if d == nil && x.opts.Agent == nil {
 		return x.charged(ctx, nil)
 	}
-	defer d.stop()
+	if d != nil {
+		defer d.stop()
+	}
 	text := &x.written
 	text.Reset()
 	return x.charged(ctx, func(e llm.Event) {
+		if e.Task != "" {
+			x.keepTask(ctx, e.Task)
+			return
+		}
+		if d == nil {
+			return
+		}
 		if e.Status != "" {
 			x.showStatus(ctx, d, e.Status)
 			return

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/step"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -41,7 +43,37 @@ func (x *modelExchange) tellTurn(ctx context.Context) error {
 func (x *modelExchange) nameRequest() {
 	if t := x.request.Turn; t != nil {
 		t.Key = opaqueID(x.lease.Conversation, x.queued.Anchor, x.queued.Opened, x.queued.ID, x.prompt.result.Hash, x.rounds)
+		t.Task = x.tasks[t.Key]
 	}
+}
+
+// keepTask journals what the agent calls its work on the request, so that a restart takes that
+// up again. Without it the agent is asked again under the same key.
+func (x *modelExchange) keepTask(ctx context.Context, id string) {
+	t := x.request.Turn
+	if t == nil || t.Task == id {
+		return
+	}
+	t.Task = id // a second try within this process has it too
+	if err := x.journal.addJSON(ctx, stepTask, step.BegunTask{Key: t.Key, ID: id}); err != nil {
+		x.log.Warn("keep an agent's task", "err", err)
+	}
+}
+
+// replayTask notes a task of the journal.
+func (x *modelExchange) replayTask(s earshot.Step) error {
+	if s.Data == nil { // erased
+		return nil
+	}
+	d, err := step.Decode(s)
+	if err != nil {
+		return err
+	}
+	if x.tasks == nil {
+		x.tasks = map[string]string{}
+	}
+	x.tasks[d.Task.Key] = d.Task.ID
+	return nil
 }
 
 // opaqueID returns 32 letters and digits that stand for some values.

@@ -26,11 +26,12 @@ type modelExchange struct {
 	begun        []step.Begun                // calls of tools of one's own that were begun
 	approvals    map[string]earshot.Approval // of calls, by the model's id of them
 	read         []earshot.MessageID
-	written      strings.Builder // of the answer that the model is writing, as far as anybody sees it
-	askedAgain   bool            // after an empty response
-	refusedQuiet bool            // the model has asked for silence where the agent was called
-	limit        *pause.Timeout  // of the whole exchange
-	asking       chan struct{}   // is full while a tool asks a person, see generate_question.go
+	tasks        map[string]string // of an agent, by the key of the request
+	written      strings.Builder   // of the answer that the model is writing, as far as anybody sees it
+	askedAgain   bool              // after an empty response
+	refusedQuiet bool              // the model has asked for silence where the agent was called
+	limit        *pause.Timeout    // of the whole exchange
+	asking       chan struct{}     // is full while a tool asks a person, see generate_question.go
 }
 
 // A requestDialog is a request as it grows by what the model answers and its tools return.
@@ -183,6 +184,10 @@ func (x *modelExchange) replay(ctx context.Context) error {
 				return err
 			}
 			x.begun = append(x.begun, *d.Begun)
+		case stepTask:
+			if err := x.replayTask(s); err != nil {
+				return err
+			}
 		case stepDecision:
 			d, err := step.Decode(s)
 			if err != nil {
@@ -198,6 +203,7 @@ func (x *modelExchange) replay(ctx context.Context) error {
 			x.refusedQuiet = x.refusedQuiet || slices.ContainsFunc(x.last.Calls(), x.isRefusedQuiet)
 			x.addResults(d.Results)
 		case stepFailed:
+			x.tasks = nil // the turn was opened again: the agent is asked anew
 			if x.last == nil {
 				continue
 			}

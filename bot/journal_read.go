@@ -18,11 +18,12 @@ const (
 	stepFiles    = step.Files
 	stepTools    = step.Tools
 	stepCall     = step.Call
+	stepTask     = step.Task
 	stepResult   = step.ResultOfOne
 )
 
 // A JournalEntry is one step of a turn's journal, decoded. One of Answer, Results,
-// Files, Tools, Call and Failed is set; none is where the step was erased, and where it says
+// Files, Tools, Call, Task and Failed is set; none is where the step was erased, and where it says
 // that an operator has opened the turn again or that it goes on under another prompt.
 type JournalEntry struct {
 	N       int
@@ -32,6 +33,7 @@ type JournalEntry struct {
 	Files   []JournalFile  // which files the model was given, and which not
 	Tools   []toolbox.Tool // which tools of one's own the model was offered; nil where an earlier turn of the epoch has the list
 	Call    *BegunCall     // of one of them, about to run
+	Task    string         // what an agent calls its work on the request
 	Failed  string         // why the person was told that there is no answer
 }
 
@@ -69,6 +71,9 @@ func ReadJournal(steps []earshot.Step) ([]JournalEntry, error) {
 		}
 		if d.Begun != nil {
 			e.Call = &BegunCall{d.Begun.Call, d.Begun.Name, d.Begun.ID, d.Begun.Effect}
+		}
+		if d.Task != nil {
+			e.Task = d.Task.ID
 		}
 		for _, r := range d.Results {
 			e.Results = append(e.Results, r.Result)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/internal/words"
+	"github.com/earshot-ai/earshot/llm"
 )
 
 // An outcome says how a turn's way through this process ended. (The exported
@@ -101,6 +102,15 @@ func (o outcome) Error() string {
 		return "the bot stops"
 	}
 	return "the turn has ended"
+}
+
+// Is reports whether it says that nobody wants the answer any more ([llm.ErrUnwanted]).
+func (o outcome) Is(target error) bool {
+	switch o.kind {
+	case ended, endedElsewhere, withdrawn, stopped, gaveUp:
+		return target == llm.ErrUnwanted //nolint:errorlint // this is what errors.Is asks
+	}
+	return false
 }
 
 // eitherEnds returns a context that ends with hard, and with the outcome stopping

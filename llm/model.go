@@ -97,9 +97,13 @@ type Event struct {
 	// Status is what an agent is doing, in a few words, before it writes. It is no part of the
 	// answer.
 	Status string `json:",omitempty"`
+	// Task is what an agent calls its work on this request, as soon as that is known: whoever
+	// makes the same request again gives it back ([Turn].Task).
+	Task string `json:",omitempty"`
 	// Again says that the answer broke off and begins anew, perhaps by another
-	// model: all events before are void. Adapters never send it, since they try
-	// once; a wrapper that retries does, if any event came before.
+	// model: all texts before are void. Adapters of models never send it, since they try
+	// once; a wrapper that retries does, if any event came before, and an agent may take back
+	// what it wrote.
 	Again bool
 }
 

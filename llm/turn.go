@@ -1,6 +1,10 @@
 package llm
 
-import "github.com/earshot-ai/earshot"
+import (
+	"errors"
+
+	"github.com/earshot-ai/earshot"
+)
 
 // A Turn says whose question a request is, and where, for an agent that answers in a model's
 // place (package agent). It is no part of what a model reads.
@@ -19,7 +23,15 @@ type Turn struct {
 	Channel earshot.Channel
 	Thread  earshot.MessageID // its root; "" at the channel's top level
 	Access  *Access           // nil: none
+	// Task is what the agent called its work on this request, where an earlier try got so far
+	// ([Event].Task): it is taken up again, if the agent still knows it.
+	Task string
 }
+
+// ErrUnwanted is in the chain of the cause ([context.Cause]) with which a context ends where
+// nobody wants the answer any more: an agent stops its work. Where it is not, as when a program
+// ends, the same request may come again, and the work goes on.
+var ErrUnwanted = errors.New("the answer is not wanted any more")
 
 // An Access lets an agent's own tools look further in the channel of a turn, by MCP, and
 // nowhere else.

@@ -43,6 +43,7 @@ type journalEntryJSON struct {
 	Files   any    `json:"files,omitempty"`
 	Offer   any    `json:"offer,omitempty"` // which tools of one's own the model has
 	Begun   any    `json:"begun,omitempty"` // a call of one of them that is about to run
+	Task    string `json:"task,omitempty"`  // what an agent calls its work
 	Failed  string `json:"failed,omitempty"`
 }
 
@@ -97,6 +98,9 @@ func (w *wholeTurn) journalJSON() []journalEntryJSON {
 		}
 		if e.Begun != nil {
 			x.Begun = e.Begun
+		}
+		if e.Task != nil {
+			x.Task = e.Task.ID
 		}
 		if e.Files != nil {
 			files := slices.Clone(e.Files)

@@ -142,6 +142,8 @@ func (w *wholeTurn) showJournal(a *app) {
 				effect = "reads"
 			}
 			a.printf("%s  %s begins: it %s\n", at, terminal.Strong(plain.Line(e.Begun.Name, 64)), effect)
+		case e.Task != nil:
+			a.printf("%s  the agent calls its work %s\n", at, plain.Line(e.Task.ID, 80))
 		case e.Files != nil:
 			for _, f := range e.Files {
 				if f.Why != "" {

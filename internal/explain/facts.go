@@ -173,7 +173,7 @@ func (t Turn) OwnToolsLine() string {
 	return what + ": " + plain.Count(n, "token") + " beside the prompt, taken from the limit of the whole request"
 }
 
-// StepKind names a step for people: model, tools, offer, call, files, failed, reopened,
+// StepKind names a step for people: model, tools, offer, call, task, files, failed, reopened,
 // erased, or unknown where a newer version has written it.
 func StepKind(e step.Entry) string {
 	switch {
@@ -185,6 +185,8 @@ func StepKind(e step.Entry) string {
 		return "offer"
 	case e.Begun != nil:
 		return "call"
+	case e.Task != nil:
+		return "task"
 	case e.Files != nil:
 		return "files"
 	case e.Failed != "":

@@ -24,6 +24,7 @@ const (
 	Tools       = "tools"    // an Offer: which tools of one's own the model may call
 	Call        = "call"     // a Begun: one of them is about to run
 	ResultOfOne = "result"   // a Result: what it answered
+	Task        = "task"     // a BegunTask: an agent has begun to work on a request
 	Decision    = "decision" // an llm.Response: whether to say something where nobody called the agent
 )
 
@@ -42,6 +43,14 @@ type Entry struct {
 	Offer   *Offer
 	Begun   *Begun
 	Earlier *Earlier
+	Task    *BegunTask
+}
+
+// A BegunTask is what an agent called its work on a request, so that it is taken up after a
+// crash.
+type BegunTask struct {
+	Key string `json:"key"` // [llm.Turn].Key
+	ID  string `json:"id"`  // [llm.Turn].Task
 }
 
 // An Earlier is the prompt of a turn that has waited for a person, and goes on under another
@@ -115,6 +124,9 @@ func Decode(s earshot.Step) (Entry, error) {
 	case Call:
 		e.Begun = new(Begun)
 		err = json.Unmarshal(s.Data, e.Begun)
+	case Task:
+		e.Task = new(BegunTask)
+		err = json.Unmarshal(s.Data, e.Task)
 	case Resumed:
 		e.Earlier = new(Earlier)
 		err = json.Unmarshal(s.Data, e.Earlier)

@@ -19,6 +19,7 @@ func TestAJournalIsRead(t *testing.T) {
 		{N: 3, Kind: step.Results, Data: []byte(`[{"call":"c1","name":"look","failed":true,"shows":["m2"]}]`), Time: 4},
 		{N: 4, Kind: step.Failed, Data: []byte("the model said nothing"), Time: 5},
 		{N: 5, Kind: step.Reopened, Time: 6},
+		{N: 6, Kind: step.Task, Data: []byte(`{"key":"k","id":"t"}`), Time: 7},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +31,7 @@ func TestAJournalIsRead(t *testing.T) {
 		{N: 3, Kind: step.Results, Time: 4, Results: []step.Result{{Result: llm.Result{Call: "c1", Name: "look", Failed: true}, Shows: []earshot.MessageID{"m2"}}}},
 		{N: 4, Kind: step.Failed, Time: 5, Failed: "the model said nothing"},
 		{N: 5, Kind: step.Reopened, Time: 6},
+		{N: 6, Kind: step.Task, Time: 7, Task: &step.BegunTask{Key: "k", ID: "t"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the journal; -want +got\n%s", diff)
