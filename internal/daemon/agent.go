@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -23,17 +24,35 @@ func hasAgent(c config.Config) bool { return c.Agent.Kind != "" && c.Agent.Kind 
 
 // newAgent makes the configured agent. client may be nil.
 func newAgent(c config.Config, client *http.Client) (llm.Model, error) {
-	return agent.NewHTTP(agent.Options{URL: c.Agent.URL, Key: c.Keys.AgentKey, Theirs: c.Agent.History == config.HistoryTheirs, HTTPClient: client})
+	o := agentOptions(c, client)
+	if c.Agent.Kind == config.AgentA2A {
+		return agent.NewA2A(o)
+	}
+	return agent.NewHTTP(o)
 }
 
-// reachAgent returns an error where nothing listens at the agent's address. It is asked
-// nothing: it might do something.
-func reachAgent(ctx context.Context, c config.Config) error {
-	if _, err := newAgent(c, nil); err != nil {
-		return err
+func agentOptions(c config.Config, client *http.Client) agent.Options {
+	return agent.Options{URL: c.Agent.URL, Key: c.Keys.AgentKey, Theirs: c.Agent.History == config.HistoryTheirs, HTTPClient: client}
+}
+
+// reachAgent returns an error where nothing listens at the agent's address, and what its card
+// says where its protocol has one. It is asked nothing: it might do something.
+func reachAgent(ctx context.Context, c config.Config, client *http.Client) (card string, err error) {
+	m, err := newAgent(c, client)
+	if err != nil {
+		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
+	if a, ok := m.(*agent.A2A); ok {
+		card, err := a.Card(ctx)
+		return fmt.Sprintf("%q, Agent2Agent %s", card.Name, card.Version), err
+	}
+	return "", dialAgent(ctx, c)
+}
+
+// dialAgent returns an error where nothing listens at the agent's address.
+func dialAgent(ctx context.Context, c config.Config) error {
 	u, err := url.Parse(c.Agent.URL)
 	if err != nil {
 		return agent.ErrOptions

@@ -19,12 +19,16 @@ import (
 type ModelAsked struct {
 	ModelInfo
 	Took time.Duration
-	Err  error // nil: it answered
+	Err  error  // nil: it answered
+	Card string // what an agent's card says that it is; "": it has none
 }
 
 // Says is that it is there: an agent is not asked anything.
 func (a ModelAsked) Says() string {
-	if a.IsAgent() {
+	switch {
+	case a.Card != "":
+		return a.String() + " is " + a.Card
+	case a.IsAgent():
 		return a.String() + " listens"
 	}
 	return a.String() + " answers"
@@ -64,7 +68,7 @@ func askModels(ctx context.Context, c config.Config, client *http.Client, tell f
 		asked := ModelAsked{ModelInfo: info}
 		began := time.Now()
 		if info.Provider == agentProvider {
-			asked.Err = reachAgent(ctx, c)
+			asked.Card, asked.Err = reachAgent(ctx, c, client)
 		} else if m, err := newProviderModel(c.Keys, info, urls[i], client); err != nil {
 			asked.Err = err
 		} else {

@@ -13,7 +13,8 @@ func TestFaultsOfAnAgentAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"agent: {kind: http}":                                        "agent.url: is missing",
 		"agent: {url: http://localhost/turn}":                        "agent.url: has no effect while agent.kind is model",
-		"agent: {kind: a2a, url: http://localhost/}":                 `agent.kind: "a2a" is unknown; use one of model, http`,
+		"agent: {kind: acp, url: http://localhost/}":                 `agent.kind: "acp" is unknown; use one of model, http, a2a`,
+		"agent: {kind: a2a}":                                         "agent.url: is missing; set it to the address of the agent",
 		"agent: {kind: http, url: http://localhost/, history: both}": `agent.history: "both" is unknown; use one of ours, theirs`,
 		"agent: {kind: http, url: http://localhost/}\nanswer: {ambient: react, ambient_channels: [C1]}":        "answer.ambient: needs a model that decides, and agent.kind is http",
 		"agent: {kind: http, url: http://localhost/}\nchannels: [{match: {id: C1}, answer: {ambient: react}}]": "channels[0].answer.ambient: needs a model that decides, and agent.kind is http",

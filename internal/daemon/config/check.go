@@ -120,13 +120,15 @@ func (c Config) checkChoices(bad problemReport) {
 	if slices.ContainsFunc(c.Approve.By, func(who string) bool { return strings.TrimSpace(who) == "" }) {
 		bad("approve.by", "has an empty entry; write asker, members, or ids")
 	}
-	oneOf("agent.kind", c.Agent.Kind, AgentModel, AgentHTTP)
+	oneOf("agent.kind", c.Agent.Kind, AgentModel, AgentHTTP, AgentA2A)
 	oneOf("agent.history", c.Agent.History, HistoryOurs, HistoryTheirs)
 	switch {
 	case c.Agent.Kind == AgentModel && c.Agent.URL != "":
-		bad("agent.url", "has no effect while agent.kind is %s; set agent.kind to %s, or remove it", AgentModel, AgentHTTP)
+		bad("agent.url", "has no effect while agent.kind is %s; set agent.kind to %s or %s, or remove it", AgentModel, AgentHTTP, AgentA2A)
 	case c.Agent.Kind == AgentHTTP && c.Agent.URL == "":
 		bad("agent.url", "is missing; set it to the address at which the agent is asked, such as http://localhost:9000/turn")
+	case c.Agent.Kind == AgentA2A && c.Agent.URL == "":
+		bad("agent.url", "is missing; set it to the address of the agent, below which its agent card stands, such as http://localhost:9000")
 	case c.Agent.Kind != AgentModel && c.Answer.Ambient != AmbientOff:
 		bad("answer.ambient", "needs a model that decides, and agent.kind is %s; set answer.ambient to %s", c.Agent.Kind, AmbientOff)
 	}

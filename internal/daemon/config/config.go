@@ -73,8 +73,8 @@ type Agent struct {
 	Name         string   `yaml:"name" env:"EARSHOT_AGENT_NAME" doc:"what people call it; a mention is @ and this name."`
 	Aliases      []string `yaml:"aliases" env:"EARSHOT_AGENT_ALIASES" doc:"further ids that are the bot's own."`
 	Instructions string   `yaml:"instructions" live:"yes" env:"EARSHOT_INSTRUCTIONS" doc:"your own system text. No text from chat is ever put into it."`
-	Kind         string   `yaml:"kind" env:"EARSHOT_AGENT_KIND" doc:"what answers: model, or http, an agent of your own at agent.url; see agents.md."`
-	URL          string   `yaml:"url" env:"EARSHOT_AGENT_URL" doc:"where an agent of your own is asked."`
+	Kind         string   `yaml:"kind" env:"EARSHOT_AGENT_KIND" doc:"what answers: model; or an agent of your own at agent.url, by a protocol: http or a2a (Agent2Agent). See agents.md."`
+	URL          string   `yaml:"url" env:"EARSHOT_AGENT_URL" doc:"where an agent of your own is asked; for a2a the address below which its agent card stands, or that of the card."`
 	History      string   `yaml:"history" env:"EARSHOT_AGENT_HISTORY" doc:"ours: an agent of your own is sent each conversation as far as it goes, as a model is. theirs: it keeps its own history, and is sent what is new."`
 }
 
@@ -82,6 +82,7 @@ type Agent struct {
 const (
 	AgentModel    = "model"
 	AgentHTTP     = "http"
+	AgentA2A      = "a2a"
 	HistoryOurs   = "ours"
 	HistoryTheirs = "theirs"
 )
