@@ -22,6 +22,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"testing"
 	"time"
 )
@@ -63,6 +64,13 @@ func Encoder(t *testing.T) string {
 // arguments. It returns what its output has where pattern matches.
 func startPeer(t *testing.T, pattern *regexp.Regexp, args ...string) string {
 	t.Helper()
+	where, _ := runPeer(t, pattern, args...)
+	return where
+}
+
+// runPeer is startPeer, for a program that may be stopped before.
+func runPeer(t *testing.T, pattern *regexp.Regexp, args ...string) (where string, stopped func()) {
+	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
 		lack(t, "node is not installed")
@@ -86,11 +94,12 @@ func startPeer(t *testing.T, pattern *regexp.Regexp, args ...string) string {
 		t.Fatal(err)
 	}
 	drained := make(chan struct{})
-	t.Cleanup(func() {
+	stopped = sync.OnceFunc(func() {
 		stop()
 		<-drained
 		_ = cmd.Wait() // it was killed, and says so
 	})
+	t.Cleanup(stopped)
 	found := make(chan string, 1)
 	go func() {
 		defer close(drained)
@@ -104,14 +113,13 @@ func startPeer(t *testing.T, pattern *regexp.Regexp, args ...string) string {
 		_, _ = io.Copy(io.Discard, out)
 	}()
 	select {
-	case where := <-found:
-		return where
+	case where = <-found:
 	case <-drained:
 		t.Fatalf("%s ended before it listened", args[0])
 	case <-time.After(patience):
 		t.Fatalf("%s does not listen after %v", args[0], patience)
 	}
-	return ""
+	return where, stopped
 }
 
 // module returns the folder of this module: the first one above the test's that
@@ -139,7 +147,7 @@ func module(t *testing.T) string {
 func lack(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
-		t.Fatalf("NOT TESTED against aimock: %s", what)
+		t.Fatalf("NOT TESTED against what npm has: %s", what)
 	}
-	t.Skipf("NOT TESTED against aimock: %s", what)
+	t.Skipf("NOT TESTED against what npm has: %s", what)
 }
