@@ -69,9 +69,9 @@ class Executor {
       write("one, two, ", false);
       if ((await stay()) === "canceled") return status(5);
     }
-    if (newest.includes("slowly") && !open) {
+    if (newest.includes("slowly")) {
       write("It ", false);
-      if ((await stay()) === "canceled") return status(5);
+      if (!open && (await stay()) === "canceled") return status(5);
       write(act("runs."), true);
       return end();
     }
