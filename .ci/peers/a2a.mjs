@@ -76,8 +76,8 @@ class Executor {
       return end();
     }
     if (newest.includes("running") || newest.includes("release") || newest.includes("runbook") || newest.includes("new?")) {
-      for (const word of ["It ", ""]) {
-        write(word, word === "");
+      for (const [i, word] of ["It ", "", ""].entries()) {
+        write(word, i > 0);
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
       write(act("runs."), true);

@@ -29,14 +29,7 @@ func (a *killAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
-	a.mu.Lock()
-	question := fmt.Sprint(x.Conversation, " ", x.Turn)
-	if a.turns[question] == nil {
-		a.turns[question] = map[string]bool{}
-	}
-	a.turns[question][x.Key] = true
-	a.asked++
-	a.mu.Unlock()
+	a.note(fmt.Sprint(x.Conversation, " ", x.Turn), x.Key)
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, event := range []string{"event: status\ndata: {\"text\":\"at work\"}\n\n", "event: text\ndata: {\"text\":\"It \"}\n\n", "event: text\ndata: {\"text\":\"runs.\"}\n\nevent: done\ndata: {}\n\n"} {
 		if _, err := w.Write([]byte(event)); err != nil {
@@ -45,6 +38,17 @@ func (a *killAgent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.(http.Flusher).Flush()
 		time.Sleep(100 * time.Millisecond)
 	}
+}
+
+// note notes that a question was asked under a key.
+func (a *killAgent) note(question, key string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.turns[question] == nil {
+		a.turns[question] = map[string]bool{}
+	}
+	a.turns[question][key] = true
+	a.asked++
 }
 
 // TestKillWhileAnAgentAnswers kills a bot whose agent is outside, again and again, at random and at
