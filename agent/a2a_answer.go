@@ -23,7 +23,7 @@ type a2aAnswer struct {
 	status        *a2aMessage // of the state
 	looked        bool        // the state is that of a task that was looked at, and no news
 	received      bool        // the task's history has what was sent
-	artifacts     []a2aText
+	artifacts     []*a2aText
 	message       string // an answer without artifacts
 	usage         usageEvent
 
@@ -150,10 +150,10 @@ func (a *a2aAnswer) addArtifact(x a2aArtifact, more bool) error {
 		if n == maxArtifacts {
 			return fault("its task has too many artifacts", false)
 		}
-		a.artifacts = append(a.artifacts, a2aText{id: x.ID})
+		a.artifacts = append(a.artifacts, &a2aText{id: x.ID})
 		a.behind = true
 	}
-	t := &a.artifacts[n]
+	t := a.artifacts[n]
 	if !more {
 		t.text.Reset()
 		a.behind = true
