@@ -91,7 +91,7 @@ func (a *A2A) ended(ctx context.Context, err error) error {
 	case errors.As(err, &ours):
 		return err
 	case errors.As(err, &theirs):
-		return fault(theirs.Error(), theirs.Code == codeInternal)
+		return fault(theirs.Error(), theirs.Code == codeInternal || theirs.Code == codeNoTask)
 	}
 	return broken(ctx, err)
 }
