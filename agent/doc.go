@@ -9,7 +9,8 @@
 //	a, err := agent.NewHTTP(agent.Options{URL: "http://localhost:9000/turn"})
 //	b := bot.New(bot.Options{Agent: a, …})
 //
-// [NewHTTP] speaks to an agent in any language, over the protocol of docs/agent-http.md.
+// [NewHTTP] speaks to an agent in any language, over the protocol of docs/agent-http.md, and
+// [NewA2A] to one behind Agent2Agent, whose tasks are taken up again after a crash.
 //
 // Unstable: what this package exports may change with any version.
 package agent
