@@ -30,7 +30,8 @@ type Card struct {
 
 	url    string // where it is asked
 	tenant string
-	knows  bool // the agent says that it reads [TurnExtension]
+	knows  bool     // the agent says that it reads [TurnExtension]
+	takes  []string // types of what it reads; none: whatever comes
 }
 
 // A cardBody is an agent card, of either version.
@@ -42,6 +43,7 @@ type cardBody struct {
 			URI string `json:"uri"`
 		} `json:"extensions"`
 	} `json:"capabilities"`
+	Inputs     []string        `json:"defaultInputModes"`
 	Interfaces []cardInterface `json:"supportedInterfaces"` // of 1.0
 	// Of 0.3 and before.
 	URL       string          `json:"url"`
@@ -152,9 +154,19 @@ func (b cardBody) choose(at *url.URL) (Card, error) {
 	if u.Scheme != at.Scheme || !strings.EqualFold(u.Host, at.Host) {
 		return Card{}, fault("its agent card sends us on to "+plain.Line(u.Scheme+"://"+u.Host, 200)+", which is not the host of agent.url: no key and no question goes there. Set agent.url to that host, if it is the agent's", false)
 	}
-	c := Card{Name: plain.Line(b.Name, 80), Version: chosen.Version, Streaming: b.Capabilities.Streaming, url: u.String(), tenant: chosen.Tenant}
+	c := Card{Name: plain.Line(b.Name, 80), Version: chosen.Version, Streaming: b.Capabilities.Streaming, url: u.String(), tenant: chosen.Tenant, takes: b.Inputs}
 	for _, e := range b.Capabilities.Extensions {
 		c.knows = c.knows || e.URI == TurnExtension
 	}
 	return c, nil
+}
+
+// accepts reports whether the agent reads files of a type; agents refuse a whole message because
+// of one that they do not.
+func (c Card) accepts(kind string) bool {
+	whole, _, _ := strings.Cut(kind, "/")
+	return len(c.takes) == 0 || slices.ContainsFunc(c.takes, func(t string) bool {
+		t, _, _ = strings.Cut(strings.ToLower(t), ";")
+		return t == "*/*" || t == "*" || t == strings.ToLower(kind) || t == strings.ToLower(whole)+"/*"
+	})
 }

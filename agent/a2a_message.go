@@ -97,6 +97,8 @@ func (x *a2aExchange) parts() []a2aPart {
 func (x *a2aExchange) partsOf(m llm.Message, kind string) (out []a2aPart) {
 	for _, p := range partsOf(m.Parts) {
 		switch {
+		case p.Type == "file" && !x.card.accepts(p.MediaType):
+			out = append(out, a2aPart{text: "(A file of the type " + oneLine(p.MediaType) + " is not here: your agent card does not name it. It is called " + oneLine(p.Name) + ".)", kind: kind})
 		case p.Type == "file":
 			out = append(out, a2aPart{file: &llm.Media{Name: p.Name, Type: p.MediaType, Data: p.Data}, kind: kind})
 		case p.Text != "" && m.Role == earshot.Assistant && !x.card.knows:

@@ -42,6 +42,8 @@ func (a ModelAsked) Remedy() string {
 		return ""
 	case !errors.As(a.Err, &e):
 		return "set what is missing (docs/configuration.md)"
+	case a.IsAgent() && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden):
+		return "compare EARSHOT_AGENT_KEY with what the agent takes"
 	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden:
 		p, _ := providers.Of(a.Provider)
 		return "compare the key with the provider's page: " + p.Key
