@@ -210,9 +210,11 @@ func TestAnswersThatAreNone(t *testing.T) {
 		}, "oops", true},
 		"no JSON":          {func(w http.ResponseWriter, _ *http.Request) { events(w, "x {") }, "its answer is no JSON-RPC", false},
 		"a page":           {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "it answered neither with events nor with JSON", false},
-		"it is overloaded": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, "", true},
-		"another way":      {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 307) }, "", false},
-		"nothing":          {func(w http.ResponseWriter, _ *http.Request) { events(w) }, "its answer broke off", true},
+		"it is overloaded": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, "", true},
+		"another way": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
+		}, "", false},
+		"nothing": {func(w http.ResponseWriter, _ *http.Request) { events(w) }, "its answer broke off", true},
 		"no end": {func(w http.ResponseWriter, _ *http.Request) {
 			results(w, a2aCall{ID: json.RawMessage(`"1"`)}, begun)
 			for range 20 {
@@ -315,7 +317,7 @@ func TestATaskIsTakenUpAgain(t *testing.T) {
 				at[k.Method]++
 				switch {
 				case r == "":
-					w.WriteHeader(503)
+					w.WriteHeader(http.StatusServiceUnavailable)
 				case r[0] == '-':
 					var code int
 					_, _ = fmt.Sscan(r, &code)

@@ -108,7 +108,7 @@ func (o outcome) Error() string {
 func (o outcome) Is(target error) bool {
 	switch o.kind {
 	case ended, endedElsewhere, withdrawn, stopped, gaveUp:
-		return target == llm.ErrUnwanted //nolint:errorlint // this is what errors.Is asks
+		return target == llm.ErrUnwanted
 	}
 	return false
 }
