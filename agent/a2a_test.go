@@ -478,3 +478,27 @@ func FuzzA2AStream(f *testing.F) {
 		}
 	})
 }
+
+// A task that is lost in the middle of its answer is asked for again; a sign-in that a task waits
+// for is a question.
+func TestWhatBecomesOfATaskInTheMiddle(t *testing.T) {
+	t.Parallel()
+	s := &a2aServer{reply: func(w http.ResponseWriter, k a2aCall) {
+		if k.Method == "GetTask" {
+			fails(w, k, -32001, "no such task")
+			return
+		}
+		results(w, k, begun, artifact("a", "It ", false))
+	}}
+	var e *llm.Error
+	if _, err := s.start(t).Generate(t.Context(), turn(), nil); !errors.As(err, &e) || !e.Retryable || e.Message != "no such task" {
+		t.Errorf("got %v", err)
+	}
+	s = &a2aServer{reply: func(w http.ResponseWriter, k a2aCall) {
+		results(w, k, begun, status("AUTH_REQUIRED", ""))
+	}}
+	got, err := s.start(t).Generate(t.Context(), turn(), nil)
+	if err != nil || len(got.Calls()) != 1 || !strings.Contains(got.Calls()[0].Args, "let in somewhere") {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
