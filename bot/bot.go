@@ -11,7 +11,6 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/assemble"
-	"github.com/earshot-ai/earshot/llm"
 	"github.com/earshot-ai/earshot/search"
 	"github.com/earshot-ai/earshot/tools"
 )
@@ -19,7 +18,6 @@ import (
 // A Bot answers on one platform as one agent. It is safe for concurrent use.
 type Bot struct {
 	store    Store
-	model    llm.Model
 	platform Platform
 	identity earshot.Identity
 	agent    earshot.AgentID
@@ -50,7 +48,7 @@ func New(o Options) *Bot {
 		o.Log.Warn("the platform cannot send files: the model does not get the tool", "tool", SendFileTool)
 	}
 	return &Bot{
-		store: o.Store, model: o.Model, platform: o.Platform, identity: o.Identity, agent: earshot.AgentID(o.Identity.ID),
+		store: o.Store, platform: o.Platform, identity: o.Identity, agent: earshot.AgentID(o.Identity.ID),
 		limits: o.Limits, now: o.Now, log: o.Log, fault: o.Fault, opts: o,
 		search: o.Search, index: tools.NewIndex(searchedStore{o.Store, o.Search}, 0),
 		wake: make(chan struct{}, 1), channels: map[earshot.Scope]earshot.Channel{},
@@ -83,9 +81,6 @@ func (o Options) withDefaults() Options {
 	o.Policy.First, o.Policy.Later = slices.Clone(o.Policy.First), slices.Clone(o.Policy.Later)
 	o.Ambient.Channels = slices.Clone(o.Ambient.Channels)
 	o.setRuled(o.ruled().withDefaults(o.Model))
-	if o.Agent != nil {
-		o.Model = o.Agent
-	}
 	o.Limits = o.Limits.withDefaults()
 	if o.Search == nil {
 		o.Search = search.New(o.Store, nil)

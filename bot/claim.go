@@ -57,7 +57,7 @@ func (b *Bot) newTurn(opts *Options, lease earshot.Lease, channel earshot.Channe
 		place: placeOf(channel, lease.Conversation, q.anchor), called: b.isCalled(channel, q),
 		log: b.log.With(append(conversationAttrs(lease.Conversation), "turn", q.ID)...),
 	}}
-	t.place.By, t.ambient = q.by(), q.ambient
+	t.place.By, t.place.Where, t.ambient = q.by(), opts.Answer.Place, q.ambient
 	t.journal = &journal{claimedTurn: &t.claimedTurn}
 	t.outbox = &outbox{claimedTurn: &t.claimedTurn, journal: t.journal}
 	return t

@@ -86,7 +86,7 @@ func (t *turn) metadata(p prompt, a answer) map[string]*string {
 	at := t.place.Anchor.Time.TS()
 	m := map[string]*string{metaProcessed: &at}
 	p.offer.addMetadata(m)
-	if rule := ruleOf(p.input); rule != "" && t.Bot.opts.Rules != nil {
+	if rule := ruleOf(p.input, t.opts.agentName); rule != "" && t.Bot.opts.Rules != nil {
 		m[metaRule] = &rule
 	}
 	switch {

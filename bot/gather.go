@@ -67,7 +67,7 @@ func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput,
 	if err := t.readInput(ctx, &g); err != nil {
 		return gatheredInput{}, t.cannotMake(ctx, err)
 	}
-	if why := g.otherThanBefore(); why != "" {
+	if why := g.otherThanBefore(t.opts.agentName); why != "" {
 		g.endSession()
 		g.began = why
 		if err := t.readInput(ctx, &g); err != nil {
@@ -80,12 +80,12 @@ func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput,
 
 // otherThanBefore returns why the session cannot go on, where the list of tools is another
 // than that of the turn before, or what that was written under; "" where neither is.
-func (g *gatheredInput) otherThanBefore() earshot.Beginning {
+func (g *gatheredInput) otherThanBefore(agent string) earshot.Beginning {
 	switch {
 	case len(g.input.Conversation.Session) == 0:
 	case g.offer.sha256 != g.offer.before:
 		return earshot.BeganTools
-	case g.offer.rule != "" && g.offer.rule != ruleOf(g.input):
+	case g.offer.rule != "" && g.offer.rule != ruleOf(g.input, agent):
 		return earshot.BeganRule
 	}
 	return ""

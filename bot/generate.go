@@ -138,7 +138,7 @@ func (x *modelExchange) ask(ctx context.Context) (llm.Response, error) {
 
 // charged makes the request, and counts what it used for the day's limits.
 func (x *modelExchange) charged(ctx context.Context, on func(llm.Event)) (llm.Response, error) {
-	a, err := x.model.Generate(ctx, x.request, on)
+	a, err := x.opts.Model.Generate(ctx, x.request, on)
 	if err == nil {
 		x.charge(ctx, a)
 	}

@@ -231,7 +231,8 @@ func answerOf(a earshot.Approval, c Chosen) (answer string, ok bool) {
 func (b *Bot) answerByWord(ctx context.Context, e Event, id earshot.ConversationID) (taken bool, err error) {
 	m := e.Message
 	text := strings.TrimSpace(b.identity.WithoutMentions(m.Text))
-	if e.By.Emoji != "" || m.Deleted || m.Edited != 0 || text == "" || !b.in(e.Channel).Ask.in(id.Scope.Channel) && len(b.opts.Tools) == 0 && b.opts.Agent == nil {
+	own := b.in(e.Channel)
+	if e.By.Emoji != "" || m.Deleted || m.Edited != 0 || text == "" || !own.Ask.in(id.Scope.Channel) && len(own.Tools) == 0 && own.Agent == nil {
 		return false, nil
 	}
 	asked := earshot.ApprovalQuery{Agent: b.agent, Scope: &id.Scope, Limit: maxApprovals, States: []earshot.ApprovalState{earshot.ApprovalOpen}}

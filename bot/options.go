@@ -24,7 +24,8 @@ type Options struct {
 	Model llm.Model
 	// Agent answers in Model's place: it is told whose question it is ([llm.Request].Turn),
 	// gets no tools, and may ask the person who is answered. Package agent has some.
-	Agent llm.Model
+	Agent     llm.Model
+	agentName string // see [ChannelOptions]
 	// Access gives an agent a way to look further in the channel up to a position; nil: it
 	// has none.
 	Access   func(ctx context.Context, of earshot.ConversationID, at earshot.Position) (*llm.Access, error)
@@ -138,9 +139,13 @@ type ChannelOptions struct {
 	// MayAsk are the ids of those who may ask: people, and where the platform is a
 	// [GroupReader] user groups or roles. None: everybody. Others are refused
 	// ([earshot.RefusedAuthor]).
-	MayAsk   []string
-	Language string
-	Words    map[string]string
+	MayAsk []string
+	// AgentName tells agents apart: a conversation that another one answered begins an epoch.
+	Model     llm.Model
+	Agent     llm.Model
+	AgentName string
+	Language  string
+	Words     map[string]string
 }
 
 // A MayMention says whom a reply may mention, by <@id> or by @ and a name. Everybody else
@@ -185,6 +190,8 @@ type Answer struct {
 	// PreviewWait is how long after it was said a question with a link waits for the
 	// link's preview. Default: 0, it does not wait.
 	PreviewWait time.Duration
+	// Place says where a message at a channel's top level is answered.
+	Place AnswerPlace
 	// Feedback asks below each answer what people think of it, where the platform is a
 	// [Chooser].
 	Feedback bool

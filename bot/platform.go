@@ -28,9 +28,21 @@ type Place struct {
 	// Thread is the root of the anchor's thread, "" for an anchor at the top level.
 	// Whether the answer then begins a thread is the platform's choice.
 	Thread earshot.MessageID
+	// Where says whether the answer to a message at a channel's top level stands there too, or in
+	// a thread. "" is the platform's own way.
+	Where AnswerPlace
 	// By is who asks by an emoji at the anchor; "" where the anchor itself asks.
 	By earshot.AuthorID
 }
+
+// An AnswerPlace says where a message at a channel's top level is answered.
+type AnswerPlace string
+
+// The values of an AnswerPlace.
+const (
+	AnswerInThread  AnswerPlace = "thread"
+	AnswerInChannel AnswerPlace = "channel"
+)
 
 // Asker returns who asks: who gave the anchor an emoji that asks, else its author.
 func (p Place) Asker() earshot.Author {

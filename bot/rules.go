@@ -30,7 +30,7 @@ func (b *Bot) in(c earshot.Channel) *Options {
 func (o *Options) ruled() ChannelOptions {
 	return ChannelOptions{
 		Policy: o.Policy, Budget: o.Budget, Instructions: o.Instructions, Answer: o.Answer, Ambient: o.Ambient, Ask: o.Ask,
-		SendFile: o.SendFile, Day: o.Day, Links: o.Links, MayMention: o.MayMention, MayAsk: o.mayAsk, Language: o.Language, Words: o.Words,
+		SendFile: o.SendFile, Day: o.Day, Links: o.Links, MayMention: o.MayMention, MayAsk: o.mayAsk, Model: o.Model, Agent: o.Agent, AgentName: o.agentName, Language: o.Language, Words: o.Words,
 	}
 }
 
@@ -38,6 +38,9 @@ func (o *Options) setRuled(c ChannelOptions) {
 	o.Policy, o.Budget, o.Instructions, o.Answer, o.Ambient, o.Ask = c.Policy, c.Budget, c.Instructions, c.Answer, c.Ambient, c.Ask
 	o.SendFile, o.Day, o.Links, o.MayMention, o.mayAsk = c.SendFile, c.Day, c.Links, c.MayMention, c.MayAsk
 	o.Language, o.Words = c.Language, c.Words
+	if o.Model, o.Agent, o.agentName = c.Model, c.Agent, c.AgentName; c.Agent != nil {
+		o.Model = c.Agent
+	}
 }
 
 // withDefaults sets what is not set; decides is the model that decides where the agent reads
@@ -89,11 +92,15 @@ func (b *Bot) lets(ctx context.Context, o *Options, e *Event) bool {
 const metaRule = "session_rule"
 
 // ruleOf names what of the rules a session has to stay under: the policy and the system text
-// of the operator's own. It is "" for no input.
-func ruleOf(in assemble.Input) string {
+// of the operator's own, and which agent answers. It is "" for no input.
+func ruleOf(in assemble.Input, agent string) string {
 	if in.Policy.Name == "" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(in.Policy.Name + "\n" + in.Instructions))
+	under := in.Policy.Name + "\n" + in.Instructions
+	if agent != "" {
+		under += "\n" + agent
+	}
+	sum := sha256.Sum256([]byte(under))
 	return hex.EncodeToString(sum[:8])
 }

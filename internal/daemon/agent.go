@@ -73,7 +73,7 @@ func dialAgent(ctx context.Context, c config.Config) error {
 // API, and with it our MCP endpoint, is not served.
 func (s sharedParts) agentAccess() func(context.Context, earshot.ConversationID, earshot.Position) (*llm.Access, error) {
 	c := s.options.Config
-	if !hasAgent(c) || s.gate == nil || c.API.Listen == "" {
+	if !asksAgents(c) || s.gate == nil || c.API.Listen == "" {
 		return nil
 	}
 	return func(ctx context.Context, id earshot.ConversationID, at earshot.Position) (*llm.Access, error) {

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,21 +68,30 @@ const askPatience = 30 * time.Second
 // each, in order, without retries. client may be nil.
 func askModels(ctx context.Context, c config.Config, client *http.Client, tell func(ModelAsked)) {
 	list, urls := modelsAndURLs(c)
-	for i, info := range list {
+	ask := func(c config.Config, info ModelInfo, url string) {
 		asked := ModelAsked{ModelInfo: info}
 		began := time.Now()
 		if info.Provider == agentProvider {
 			asked.Card, asked.Err = reachAgent(ctx, c, client)
-		} else if m, err := newProviderModel(c.Keys, info, urls[i], client); err != nil {
+		} else if m, err := newProviderModel(c.Keys, info, url, client); err != nil {
 			asked.Err = err
 		} else {
 			asked.Err = askModel(ctx, m)
 		}
-		asked.Took = time.Since(began)
-		if ctx.Err() != nil {
-			return
+		if asked.Took = time.Since(began); ctx.Err() == nil {
+			tell(asked)
 		}
-		tell(asked)
+	}
+	for i, info := range list {
+		ask(c, info, urls[i])
+	}
+	all := c.Answering()
+	for _, i := range slices.Sorted(maps.Keys(all)) {
+		if of := all[i]; i >= 0 && brainOf(of) != brainOf(c) {
+			info := Models(of)[0]
+			info.Why = c.Channels[i].At
+			ask(of, info, of.Model.BaseURL)
+		}
 	}
 }
 

@@ -235,7 +235,7 @@ func (c *checker) model(ctx context.Context) {
 	askModels(ctx, c.options.Config, c.times.client(nil), func(a ModelAsked) {
 		name := fmt.Sprintf("%s of %s (%s)", a.Name, a.Provider, a.Why)
 		if a.IsAgent() {
-			name = a.String()
+			name = strings.TrimSuffix(a.String()+" ("+a.Why+")", " (agent.kind)")
 		}
 		switch {
 		case a.Err != nil && a.Why == Models(c.options.Config)[0].Why:

@@ -183,6 +183,7 @@ func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch
 	if err != nil {
 		return nil, err
 	}
+	byChannel.brains = answers.brains
 	meters := metrics.New(o.Version)
 	for _, m := range answers.calls {
 		m.counted = meters.Model(m.info.Provider, m.info.Name)

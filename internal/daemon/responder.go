@@ -21,6 +21,7 @@ type responder struct {
 	counter    func() assemble.Counter // for the next prompt
 	fileTokens func(llm.Media) int     // nil where the model sees no files
 	summariser llm.Model               // nil: summaries are digests
+	brains     brains                  // what else answers, by rules
 	ambient    llm.Model               // decides where the bot reads along; nil: model
 	calls      []*modelCalls           // of the model, its fallback, and the one that decides
 	fault      func(point string)      // kills the process at a point, for tests; nil for none
@@ -39,6 +40,9 @@ func newResponder(ctx context.Context, o Options, st earshot.Store, models []Mod
 		fileTokens: fileTokens(models[0]),
 	}
 	if r.model, err = o.Outside.model(o.Config, models, learned.learn, r.calls, o.Log); err != nil {
+		return responder{}, err
+	}
+	if r.brains, err = o.Outside.newBrains(o.Config, learned.learn, &r.calls, o.Log); err != nil {
 		return responder{}, err
 	}
 	if r.ambient, err = o.Outside.ambientModel(o.Config, models, learned.learn, &r.calls, o.Log); err != nil {

@@ -18,7 +18,9 @@ import (
 // Rules are what holds in each channel, by the configuration as it is now: the one place that
 // is asked for it.
 type rules struct {
-	now atomic.Pointer[ruleSet]
+	now      atomic.Pointer[ruleSet]
+	brains   brains // made at the start, after the rules
+	standing brain
 }
 
 // A ruleSet is a configuration with the policies that it names.
@@ -34,7 +36,7 @@ func newRules(c config.Config, standing assemble.Policy) (*rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rules{}
+	r := &rules{standing: brainOf(c)}
 	r.now.Store(set)
 	return r, nil
 }
@@ -68,6 +70,9 @@ func (d *Daemon) Reload(next config.Config) error {
 	}
 	set, err := newRuleSet(now, d.options.Policy)
 	if err != nil {
+		return err
+	}
+	if err := d.rules.brains.checkAll(now, d.rules.standing); err != nil {
 		return err
 	}
 	d.rules.now.Store(set)
@@ -109,11 +114,12 @@ func (r *rules) offers(server string, c earshot.Channel) bool {
 func (r *rules) inChannel(c earshot.Channel, all bot.ChannelOptions) bot.ChannelOptions {
 	s := r.now.Load()
 	e := s.config.For(c)
-	return bot.ChannelOptions{
+	o := bot.ChannelOptions{
+		Model: all.Model, Agent: all.Agent, AgentName: all.AgentName,
 		Policy: s.policy(e.Config), Budget: e.Budget.Assemble(), Instructions: e.Agent.Instructions,
 		Answer: bot.Answer{
 			Roots: e.Answer.AutoAnswer, OwnedThreads: e.Answer.OwnedThreads, Bots: e.Answer.Bots, Each: e.Answer.Each, PreviewWait: previewWait(e.Config),
-			Cite: e.Answer.Cite, Feedback: e.Answer.Feedback == config.FeedbackButtons,
+			Cite: e.Answer.Cite, Place: bot.AnswerPlace(e.Answer.Place), Feedback: e.Answer.Feedback == config.FeedbackButtons,
 			BotTurns: e.Answer.BotTurns, BotWindow: time.Duration(e.Answer.BotMinutes) * time.Minute,
 			NoForms: !e.Answer.Forms, FormTurns: e.Answer.FormTurns, EditWindow: editWindow(e.Answer.EditMinutes),
 		},
@@ -121,6 +127,8 @@ func (r *rules) inChannel(c earshot.Channel, all bot.ChannelOptions) bot.Channel
 		Day: dayLimits(e.Config), Links: e.Links.Hosts, MayMention: bot.MayMention(e.Answer.MayMention), MayAsk: e.MayAsk,
 		Language: e.Answer.Language, Words: e.Answer.Words,
 	}
+	r.brains.set(e.Config, r.standing, &o)
+	return o
 }
 
 // ambientIn returns where the bot reads along.

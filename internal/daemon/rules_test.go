@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -154,5 +155,60 @@ func TestRulesAreTakenUpWhileTheBotRuns(t *testing.T) {
 	}
 	if got := log.String(); !strings.Contains(got, `need a restart" settings=answer.parallel`) || strings.Count(got, "was taken up") != 1 {
 		t.Errorf("the log says\n%s", got)
+	}
+}
+
+// Another model, an agent of one's own, and another place for the answer, each by a rule.
+func TestAnotherModelOrAgentAnswersInSomeChannels(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t)
+	x := newSlackWorld(t, modeltest.StartScripted(t, yesScript), bySocket, nil, "EARSHOT_AGENT_KEY=the-key-of-the-agent")
+	agents := x.AddChannel(simulate.Channel{Name: "agents", Members: []string{x.ann, x.self}})
+	small := x.AddChannel(simulate.Channel{Name: "small", Members: []string{x.ann, x.self}})
+	rules := `channels:
+  - match: {name: agents}
+    agent: {kind: http, url: "` + a.URL + `/turn", history: theirs}
+    answer: {place: channel}
+  - match: {name: small}
+    model: claude-haiku-4-5
+`
+	x.configured(rules)
+	x.knows()
+	x.start()
+	x.Say(x.general, x.ann, x.at("is it up?"))
+	x.ends(earshot.TurnDone)
+	x.Say(small, x.ann, x.at("is it small?"))
+	x.ends(earshot.TurnDone)
+	root := x.Say(agents, x.ann, x.at("who are you"))
+	x.ends(earshot.TurnDone)
+	x.settled()
+	var models []string
+	for _, body := range x.wire.bodies {
+		var b struct {
+			Model string `json:"model"`
+		}
+		if err := json.Unmarshal([]byte(body), &b); err != nil {
+			t.Fatal(err)
+		}
+		models = append(models, b.Model)
+	}
+	if len(models) != 2 || models[0] == models[1] || models[1] != "claude-haiku-4-5" {
+		t.Errorf("the models that were asked are %q", models)
+	}
+	if got := a.asked(); len(got) != 1 || !strings.Contains(got[0].newest(), "who are you") {
+		t.Errorf("the agent was asked %+v", got)
+	}
+	list := x.Messages(agents)
+	if last := list[len(list)-1]; last.Text != "That is turn 1." || last.Thread != "" || len(x.Thread(agents, root)) != 1 {
+		t.Errorf("the answer is %+v", last)
+	}
+	// What is new needs a restart, and is refused whole.
+	x.configured(rules + "  - match: {name: more}\n    model: claude-sonnet-4-5\n    may_mention: thread\n")
+	next, err := config.Load(x.file, x.environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.daemon.Reload(next); err == nil || !strings.Contains(err.Error(), "channels[2]: its model or agent is new; restart the bot") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -36,7 +36,7 @@ func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, erro
 		return earshot.Message{}, err
 	}
 	places := []destination{p.placed(d.Place)}
-	if places[0].refers && p.o.Thread == ThreadOnMention {
+	if places[0].refers { // who posted it may have had another setting
 		places = append([]destination{inThread(d.Place)}, places...)
 	}
 	for _, to := range places {

@@ -80,6 +80,14 @@ func (p *Platform) placed(at bot.Place) destination {
 	return to
 }
 
+// ownThread reports whether a question at a channel's top level is answered in a thread of its own.
+func (p *Platform) ownThread(at bot.Place) bool {
+	if at.Where != "" {
+		return at.Where == bot.AnswerInThread
+	}
+	return p.o.Thread == ThreadOnMention
+}
+
 // destination returns where an answer is posted, and begins the thread that it needs.
 // All posts of an answer get the same.
 func (p *Platform) destination(ctx context.Context, at bot.Place) (destination, error) {
@@ -87,7 +95,7 @@ func (p *Platform) destination(ctx context.Context, at bot.Place) (destination, 
 		return destination{}, &bot.PostError{Retry: again, Err: fmt.Errorf("where channel %s is: %w", at.Channel.ID, err)}
 	}
 	to := p.placed(at)
-	if !to.refers || p.o.Thread != ThreadOnMention {
+	if !to.refers || !p.ownThread(at) {
 		return to, nil
 	}
 	if known, ok := p.replies.to.Get(placeKey(at)); ok {

@@ -48,7 +48,7 @@ const reservedFor = 5 * time.Minute
 // reserved, so that many questions at a time do not all count on the same ones.
 func (p *Platform) PlaceholderFits(at bot.Place) bool {
 	to := p.placed(at)
-	own := to.refers && p.o.Thread == ThreadOnMention
+	own := to.refers && p.ownThread(at)
 	if own && !p.client.Fits(rest.CreateThreadWithMessage, to.id, at.Anchor.ID) {
 		return false
 	}

@@ -24,10 +24,13 @@ func (p *Platform) Find(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	args := url.Values{
 		"channel": {string(d.Channel.ID)}, "oldest": {string(d.Anchor.ID)}, "limit": {"200"}, "include_all_metadata": {"true"},
 	}
-	if root := threadOf(d.Place); root != "" {
+	in := d.Place
+	in.Where = "" // who posted it may have had another setting
+	if root := threadOf(in); root != "" {
 		args.Set("ts", string(root))
 		m, err := p.look(ctx, slackapi.Replies, args, d)
-		if !slackapi.IsRefused(err, "thread_not_found", "message_not_found") {
+		elsewhere := d.Thread == "" && errors.Is(err, earshot.ErrNotFound)
+		if !elsewhere && !slackapi.IsRefused(err, "thread_not_found", "message_not_found") {
 			return m, err
 		}
 		args.Del("ts")

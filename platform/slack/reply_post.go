@@ -65,12 +65,14 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 }
 
 // threadOf returns the root of the thread to which an answer goes, or "" for the top
-// level of a DM. In a channel, a question at the top level becomes the root; in a
+// level. In a channel, a question at the top level becomes the root, unless it says otherwise; in a
 // DM only where it is marked as one, as with agent_view.
 func threadOf(at bot.Place) earshot.MessageID {
 	switch {
 	case at.Thread != "":
 		return at.Thread
+	case at.Channel.Kind != earshot.KindDM && at.Where == bot.AnswerInChannel:
+		return ""
 	case at.Channel.Kind == earshot.KindDM && at.Anchor.Thread != at.Anchor.ID:
 		return ""
 	}

@@ -120,7 +120,8 @@ func (c Config) checkChoices(bad problemReport) {
 	if slices.ContainsFunc(c.Approve.By, func(who string) bool { return strings.TrimSpace(who) == "" }) {
 		bad("approve.by", "has an empty entry; write asker, members, or ids")
 	}
-	oneOf("agent.kind", c.Agent.Kind, AgentModel, AgentHTTP, AgentA2A)
+	oneOf("agent.kind", c.Agent.Kind, agentKinds...)
+	c.checkAgentKey(bad)
 	oneOf("agent.history", c.Agent.History, HistoryOurs, HistoryTheirs)
 	switch {
 	case c.Agent.Kind == AgentModel && c.Agent.URL != "":
@@ -131,6 +132,9 @@ func (c Config) checkChoices(bad problemReport) {
 		bad("agent.url", "is missing; set it to the address of the agent, below which its agent card stands, such as http://localhost:9000")
 	case c.Agent.Kind != AgentModel && c.Answer.Ambient != AmbientOff:
 		bad("answer.ambient", "needs a model that decides, and agent.kind is %s; set answer.ambient to %s", c.Agent.Kind, AmbientOff)
+	}
+	if c.Answer.Place != "" {
+		oneOf("answer.place", c.Answer.Place, PlaceThread, PlaceChannel)
 	}
 	oneOf("answer.ambient", c.Answer.Ambient, AmbientOff, AmbientReact, AmbientSpeak)
 	if c.Answer.Ambient != AmbientOff && len(c.Answer.AmbientChannels) == 0 {

@@ -87,6 +87,15 @@ const (
 	HistoryTheirs = "theirs"
 )
 
+// Where a question at the top level is answered.
+const (
+	PlaceThread  = string(bot.AnswerInThread)
+	PlaceChannel = string(bot.AnswerInChannel)
+)
+
+// agentKinds are the values of agent.kind.
+var agentKinds = []string{AgentModel, AgentHTTP, AgentA2A}
+
 // A Budget bounds a prompt, in tokens.
 type Budget struct {
 	Tokens  int `yaml:"tokens" env:"EARSHOT_BUDGET_TOKENS" doc:"the most tokens that one turn adds."`
@@ -146,6 +155,7 @@ type Answer struct {
 	PreviewWait     float64           `yaml:"preview_wait" live:"yes" env:"EARSHOT_PREVIEW_WAIT" doc:"how long, in seconds after it was said, a question with a link waits for the link's preview, which Slack and Discord send a moment later; 0 does not wait."`
 	PostMinutes     int               `yaml:"post_minutes" env:"EARSHOT_POST_MINUTES" doc:"how long, in minutes, a finished answer waits for a platform that accepts no posts; after that the turn has failed."`
 	MayMention      string            `yaml:"may_mention" live:"yes" env:"EARSHOT_MAY_MENTION" doc:"whom an answer may mention, by @ and a name: asker, thread (and who wrote in the thread, or what the question replies to) or channel (and who wrote what the model was shown). Everybody else is a name there; bots, groups and everybody at once are never mentioned."`
+	Place           string            `yaml:"place" live:"yes" env:"EARSHOT_ANSWER_PLACE" doc:"where a question at a channel's top level is answered: thread or channel. Empty: on Slack in a thread, on Discord as discord.thread says."`
 	Language        string            `yaml:"language" live:"yes" env:"EARSHOT_LANGUAGE" doc:"the language of the bot's own sentences, such as its apologies and its buttons: en, de, es, fr, ja or pt. Answers are in whatever language the model answers."`
 	Words           map[string]string `yaml:"words" live:"yes" doc:"sentences of the bot's own in your words, by their keys, which language.md lists."`
 	Forget          bool              `yaml:"forget" live:"yes" env:"EARSHOT_ANSWER_FORGET" doc:"whether a person may have the bot erase what they said, by the command forget, in all channels of their workspace."`

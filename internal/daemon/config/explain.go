@@ -41,6 +41,9 @@ func (e Effective) Settings(sources Sources) []Setting {
 		first.From = []string{sources["agent.instructions"], first.From[0]}
 	}
 	add("policy", "policy", e.Policy)
+	add("model.name", "model", e.Model.Name)
+	add("agent.kind", "agent.kind", e.Agent.Kind)
+	add("agent.url", "agent.url", e.Agent.URL)
 	add("budget.tokens", "budget.tokens", b.Tokens)
 	if e.Budget.Session > 0 {
 		add("budget.session", "budget.session", b.Session)
@@ -62,6 +65,7 @@ func (e Effective) Settings(sources Sources) []Setting {
 		add("answer.ambient", "answer.ambient", AmbientOff, "answer.ambient_channels")
 	}
 	add("answer.ambient_hourly", "answer.ambient_hourly", a.AmbientHourly)
+	add("answer.place", "answer.place", a.Place)
 	add("answer.language", "answer.language", a.Language)
 	add("answer.words", "answer.words", ownWords(a.Words))
 	add("answer.may_mention", "may_mention", a.MayMention)

@@ -1,8 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"path"
 	"reflect"
 	"slices"
@@ -20,8 +22,10 @@ type Rule struct {
 	Instructions     string     `yaml:"instructions" doc:"text behind agent.instructions."`
 	InstructionsOnly bool       `yaml:"instructions_only" doc:"instructions stand in place of agent.instructions."`
 	Policy           string     `yaml:"policy" doc:"as policy."`
+	Model            string     `yaml:"model" doc:"the name of another model of model.provider, which answers here."`
+	Agent            RuleAgent  `yaml:"agent" doc:"what answers here: kind, url and history, as agent; kind: model where agent.kind is another."`
 	Budget           RuleBudget `yaml:"budget" doc:"as budget: tokens, session, limit."`
-	Answer           RuleAnswer `yaml:"answer" doc:"as answer: auto_answer, owned_threads, bots, forms, each, cite, ambient (off, react or speak here), ambient_hourly, language, words; and ask and send_file, true or false."`
+	Answer           RuleAnswer `yaml:"answer" doc:"as answer: auto_answer, owned_threads, bots, forms, each, cite, ambient (off, react or speak here), ambient_hourly, place, language, words; and ask and send_file, true or false."`
 	Limits           RuleLimits `yaml:"limits" doc:"as limits: day.channel, the most that each of these channels may use on a day, and day.person, as long as a person asks here."`
 	Tools            []string   `yaml:"tools" doc:"the names of the servers of tools.mcp whose tools are offered, of those that are offered here at all. []: none."`
 	MayAsk           List       `yaml:"may_ask" doc:"the ids of those who may ask: people, user groups on Slack, roles on Discord. The others are refused as not-allowed."`
@@ -38,6 +42,13 @@ type Match struct {
 	Name      List `yaml:"name"`
 	Workspace List `yaml:"workspace"`
 	Kind      List `yaml:"kind"`
+}
+
+// A RuleAgent says what answers in some channels. Without Kind it is as in all.
+type RuleAgent struct {
+	Kind    string `yaml:"kind"`
+	URL     string `yaml:"url"`
+	History string `yaml:"history"`
 }
 
 // A RuleBudget is a budget of which 0 means as in all channels.
@@ -59,6 +70,7 @@ type RuleAnswer struct {
 	SendFile      *bool             `yaml:"send_file"`
 	Ambient       string            `yaml:"ambient"`
 	AmbientHourly int               `yaml:"ambient_hourly"`
+	Place         string            `yaml:"place"`
 	Language      string            `yaml:"language"`
 	Words         map[string]string `yaml:"words"`
 }
@@ -191,10 +203,15 @@ type Effective struct {
 func (c Config) For(ch earshot.Channel) Effective {
 	e := Effective{Config: c, Channel: string(ch.ID)}
 	e.Rule = slices.IndexFunc(c.Channels, func(r Rule) bool { return r.Match.holds(ch) })
-	if e.Rule < 0 {
-		return e
+	if e.Rule >= 0 {
+		e.apply(c.Channels[e.Rule])
 	}
-	r := c.Channels[e.Rule]
+	return e
+}
+
+// apply sets what a rule sets.
+func (e *Effective) apply(r Rule) {
+	c := e.Config
 	switch {
 	case r.InstructionsOnly:
 		e.Agent.Instructions = r.Instructions
@@ -202,10 +219,14 @@ func (c Config) For(ch earshot.Channel) Effective {
 		e.Agent.Instructions = strings.TrimLeft(strings.TrimRight(c.Agent.Instructions, "\n")+"\n\n"+r.Instructions, "\n")
 	}
 	set(&e.Policy, r.Policy)
+	set(&e.Model.Name, r.Model)
+	if r.Agent.Kind != "" {
+		e.Agent.Kind, e.Agent.URL, e.Agent.History = r.Agent.Kind, r.Agent.URL, cmp.Or(r.Agent.History, HistoryOurs)
+	}
 	set(&e.Budget.Tokens, r.Budget.Tokens)
 	set(&e.Budget.Session, r.Budget.Session)
 	set(&e.Budget.Limit, r.Budget.Limit)
-	r.Answer.apply(&e.Answer, string(ch.ID))
+	r.Answer.apply(&e.Answer, e.Channel)
 	set(&e.Answer.MayMention, r.MayMention)
 	set(&e.Limits.Day.Person, r.Limits.Day.Person)
 	set(&e.Limits.Day.Channel, r.Limits.Day.Channel)
@@ -213,7 +234,20 @@ func (c Config) For(ch earshot.Channel) Effective {
 		e.Links.Hosts = r.Hosts
 	}
 	e.MayAsk = r.MayAsk
-	return e
+}
+
+// Answering returns the configurations of what answers: that of all channels, and that of each
+// rule that has another model or agent, by the rule's place in Channels.
+func (c Config) Answering() map[int]Config {
+	out := map[int]Config{-1: c}
+	for i, r := range c.Channels {
+		if r.Model != "" || r.Agent.Kind != "" {
+			e := Effective{Config: c, Rule: i}
+			e.apply(r)
+			out[i] = e.Config
+		}
+	}
+	return out
 }
 
 func set[T comparable](to *T, value T) {
@@ -249,6 +283,7 @@ func (a RuleAnswer) apply(all *Answer, id string) {
 	}
 	set(&all.AmbientHourly, a.AmbientHourly)
 	set(&all.Language, a.Language)
+	set(&all.Place, a.Place)
 	if a.Words != nil {
 		all.Words = a.Words
 	}
@@ -288,9 +323,13 @@ func (c Config) checkRules(bad problemReport) {
 				bad(r.At+"."+n.key, "is %d; use a number from 1 to %d, or leave it out", n.value, n.top)
 			}
 		}
+		r.checkAnswering(c, bad)
 		oneOf("answer.ambient", r.Answer.Ambient, AmbientOff, AmbientReact, AmbientSpeak)
-		if a := r.Answer.Ambient; c.Agent.Kind != AgentModel && a != "" && a != AmbientOff {
-			bad(r.At+".answer.ambient", "needs a model that decides, and agent.kind is %s; leave it out", c.Agent.Kind)
+		if a := r.Answer.Ambient; cmp.Or(r.Agent.Kind, c.Agent.Kind) != AgentModel && a != "" && a != AmbientOff {
+			bad(r.At+".answer.ambient", "needs a model that decides, and agent.kind is %s; leave it out", cmp.Or(r.Agent.Kind, c.Agent.Kind))
+		}
+		if r.Answer.Place != "" {
+			oneOf("answer.place", r.Answer.Place, PlaceThread, PlaceChannel)
 		}
 		checkWords(r.At+".answer", r.Answer.Language, r.Answer.Words, bad)
 		oneOf("may_mention", r.MayMention, MentionAsker, MentionThread, MentionChannel)
@@ -304,6 +343,44 @@ func (c Config) checkRules(bad problemReport) {
 			bad(r.At+".may_ask", "names nobody; leave it out where everybody may ask")
 		}
 		checkIDs(r.At+".may_ask", r.MayAsk, c.Platform, bad)
+	}
+}
+
+// checkAnswering checks which model or agent answers.
+func (r Rule) checkAnswering(c Config, bad problemReport) {
+	a, kind := r.Agent, cmp.Or(r.Agent.Kind, c.Agent.Kind)
+	switch {
+	case r.Model != "" && kind != AgentModel:
+		bad(r.At+".model", "has no effect while agent.kind is %s; set agent.kind of the rule to %s, or remove it", kind, AgentModel)
+	case a.Kind == "" && (a.URL != "" || a.History != ""):
+		bad(r.At+".agent.kind", "is missing; say what answers: %s", strings.Join(agentKinds, ", "))
+	case a.Kind == "":
+		return
+	case !slices.Contains(agentKinds, a.Kind):
+		bad(r.At+".agent.kind", "%q is unknown; use one of %s", a.Kind, strings.Join(agentKinds, ", "))
+	case a.Kind == AgentModel && a.URL != "":
+		bad(r.At+".agent.url", "has no effect while agent.kind is %s; remove it", AgentModel)
+	case a.Kind != AgentModel && a.URL == "":
+		bad(r.At+".agent.url", "is missing; set it to the address at which the agent is asked")
+	}
+	if a.History != "" && a.History != HistoryOurs && a.History != HistoryTheirs {
+		bad(r.At+".agent.history", "%q is unknown; use one of %s, %s", a.History, HistoryOurs, HistoryTheirs)
+	}
+}
+
+// checkAgentKey checks that the key of agents goes to one host only.
+func (c Config) checkAgentKey(bad problemReport) {
+	if c.Keys.AgentKey.Empty() {
+		return
+	}
+	hosts := map[string]bool{}
+	for _, of := range c.Answering() {
+		if u, err := url.Parse(of.Agent.URL); err == nil && of.Agent.Kind != AgentModel && of.Agent.URL != "" {
+			hosts[u.Scheme+"://"+u.Host] = true
+		}
+	}
+	if len(hosts) > 1 {
+		bad("EARSHOT_AGENT_KEY", "is one key, and would be sent to %d hosts of agents; put the agents behind one host, or leave the key out", len(hosts))
 	}
 }
 

@@ -146,7 +146,7 @@ func TestFaultsOfRulesAreRefused(t *testing.T) {
 		`channels[3].answer.words.agreed: it has the places [] and has to have ["who"], each once`,
 		"channels[3].answer.words.thanks: it is empty",
 		"channels[3].budget.tokens: is -1; use a number from 1 to 10000000, or leave it out",
-		"channels[3].colour: unknown key; use one of answer, budget, hosts, instructions, instructions_only, limits, match, may_ask, may_mention, policy, tools",
+		"channels[3].colour: unknown key; use one of agent, answer, budget, hosts, instructions, instructions_only, limits, match, may_ask, may_mention, model, policy, tools",
 		"channels[4].match: can never be the first that matches: channels[3] before it has these channels already; take one out, or put the narrower one first",
 		"channels[5].match: can never be the first that matches: channels[3] before it has these channels already; take one out, or put the narrower one first",
 		"channels[6].may_ask: names nobody; leave it out where everybody may ask",
