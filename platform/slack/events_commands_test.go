@@ -69,7 +69,9 @@ func TestACommandIsChecked(t *testing.T) {
 		}
 		return "told <@U1>", nil
 	}
-	x := listenTo(t, func(_ *simulate.SlackOptions, o *slack.Options) { o.Command, o.Allow = do, slack.Allow{Users: []string{"U0NOBODY"}} })
+	x := listenTo(t, func(_ *simulate.SlackOptions, o *slack.Options) {
+		o.Command, o.Allow = do, slack.Allow{Users: []string{"U0NOBODY"}}
+	})
 	allowed := listenTo(t, func(_ *simulate.SlackOptions, o *slack.Options) { o.Command = do })
 	for name, c := range map[string]struct {
 		in     *inbox
