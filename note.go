@@ -10,7 +10,8 @@ const (
 
 // A Note is something that an adapter must remember and that belongs to no channel,
 // such as who its bot is, or a delivery whose channel is not known yet. Erase does
-// not reach notes: whoever puts one must drop it.
+// not reach notes: whoever puts one must drop it. EraseWorkspace drops those whose keys
+// name the workspace.
 type Note struct {
 	Key  string // printable ASCII without spaces and ~, at most NoteKeyBytes
 	Data []byte // at most NoteBytes

@@ -41,6 +41,13 @@ type Store interface {
 	// afterwards begins from nothing, but no sequence and no turn id is given
 	// twice. Erasing a channel that is not stored is no error.
 	Erase(ctx context.Context, s Scope) error
+	// EraseWorkspace deletes all that is stored of a workspace, as when the app is
+	// uninstalled there: each channel as Erase does, all authors, what was counted, its
+	// erasures and what they keep from being recorded again, and the notes and rates whose
+	// keys have the platform and the workspace among their parts, which / and spaces
+	// divide. After an error some of it is gone, and the call may be repeated. Erasing a
+	// workspace of which nothing is stored is no error.
+	EraseWorkspace(ctx context.Context, p Platform, w WorkspaceID) error
 	// MoveChannel gives a channel another id in its workspace, as when the platform
 	// says that it has: all that is stored of it, and erasures that have not ended, are
 	// the other id's from then on, at once. Writes of a turn that is running get

@@ -444,6 +444,11 @@ func (st *Store) Erase(ctx context.Context, s earshot.Scope) error {
 	return st.step().Erase(ctx, s)
 }
 
+// EraseWorkspace implements [earshot.Store].
+func (st *Store) EraseWorkspace(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID) error {
+	return st.step().EraseWorkspace(ctx, p, w)
+}
+
 func (st *Store) MoveChannel(ctx context.Context, from earshot.Scope, to earshot.ChannelID) error {
 	return st.step().MoveChannel(ctx, from, to)
 }

@@ -94,6 +94,7 @@ var otherGroups = []group{
 	{"Quotes", quoteCases},
 	{"Erasures", slices.Concat(erasuresCases, reactErasureCases, metadataErasureCases)},
 	{"Erase", purgeCases},
+	{"EraseWorkspace", workspaceCases},
 	{"MoveChannel", slices.Concat(moveCases, joinCases)},
 	{"Locate", locateCases},
 	{"Prune", pruneCases},
@@ -152,6 +153,10 @@ type (
 )
 
 func (onlyMessages) Erase(context.Context, earshot.Scope) error { return errors.ErrUnsupported }
+
+func (onlyMessages) EraseWorkspace(context.Context, earshot.Platform, earshot.WorkspaceID) error {
+	return errors.ErrUnsupported
+}
 
 func (onlyMessages) MoveChannel(context.Context, earshot.Scope, earshot.ChannelID) error {
 	return errors.ErrUnsupported

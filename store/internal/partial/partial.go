@@ -103,6 +103,18 @@ func (s *Store) Erase(ctx context.Context, scope earshot.Scope) error {
 	return nil
 }
 
+// EraseWorkspace implements [earshot.Store].
+func (s *Store) EraseWorkspace(ctx context.Context, p earshot.Platform, w earshot.WorkspaceID) error {
+	if err := errors.Join(s.Store.EraseWorkspace(ctx, p, w), s.memory.EraseWorkspace(ctx, p, w)); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.held, func(a author, _ earshot.Author) bool { return a.platform == p && a.workspace == w })
+	maps.DeleteFunc(s.erased, func(a author, _ bool) bool { return a.platform == p && a.workspace == w })
+	return nil
+}
+
 // MoveChannel implements [earshot.Store]. Where the new id is transient and the old one
 // is not, or the other way round, what the memory has stays with the id that it is of.
 func (s *Store) MoveChannel(ctx context.Context, from earshot.Scope, to earshot.ChannelID) error {
