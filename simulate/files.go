@@ -112,7 +112,7 @@ func (s *Slack) fileJSON(f *File) object {
 		"filetype": cmp.Or(kind, "binary"), "pretty_type": strings.ToUpper(cmp.Or(kind, "binary")), "user": f.User,
 		"user_team": s.o.Team.ID, "editable": false, "size": len(f.Data), "mode": "hosted", "is_external": false,
 		"external_type": "", "is_public": true, "public_url_shared": false, "display_as_bot": false, "username": "",
-		"url_private": s.host.URL + "/files-pri/" + s.o.Team.ID + "-" + f.ID + "/" + f.Name, "has_rich_preview": false,
+		"url_private": s.address() + "/files-pri/" + s.o.Team.ID + "-" + f.ID + "/" + f.Name, "has_rich_preview": false,
 		"permalink":   "https://" + s.o.Team.Domain + ".slack.com/files/" + f.User + "/" + f.ID + "/" + f.Name,
 		"file_access": "visible", "media_display_type": "unknown",
 	}

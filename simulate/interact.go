@@ -74,7 +74,7 @@ func (s *Slack) clickPayload(channel, ts, user, button string) (object, error) {
 	p["container"] = object{"type": "message", "message_ts": m.ts, "channel_id": c.ID, "is_ephemeral": false}
 	p["channel"] = object{"id": c.ID, "name": map[Kind]string{Public: c.Name, Private: "privategroup", GroupDM: c.Name, DM: "directmessage"}[c.Kind]}
 	p["message"], p["state"], p["actions"] = c.view(m, true), object{"values": object{}}, []any{action}
-	p["response_url"] = s.host.URL + "/actions/" + s.o.Team.ID + "/" + s.uuid()
+	p["response_url"] = s.address() + "/actions/" + s.o.Team.ID + "/" + s.uuid()
 	return p, nil
 }
 

@@ -129,7 +129,8 @@ type Slack struct {
 	homes       map[string]object   // views of the tab Home, by user
 	prompts     map[string][]string // by channel
 	titles      map[place]string
-	removed     bool              // the app was uninstalled
+	removed     bool              // the app was uninstalled, or not installed yet
+	front       string            // the address of the workspace at its [SlackApp]; "" where it has none
 	endedTokens map[string]string // tokens that are refused, with the code
 	olderTokens map[string]bool   // which work beside the newest until they end
 	nextRefresh string            // of the last exchange; once it is used, the one before ends

@@ -63,9 +63,9 @@ func (s *Slack) oauthAccess(r *request) (object, error) {
 	if r.refresh == s.nextRefresh {
 		a.RefreshToken = s.nextRefresh
 	}
-	s.lastID++
+	name := s.tokenName()
 	s.olderTokens[a.BotToken] = true
-	a.BotToken, s.nextRefresh = fmt.Sprintf("xoxe.xoxb-simulated-%d", s.lastID), fmt.Sprintf("xoxe-1-simulated-%d", s.lastID)
+	a.BotToken, s.nextRefresh = "xoxe.xoxb-"+name, "xoxe-1-"+name
 	return object{
 		"access_token": a.BotToken, "expires_in": 43200, "refresh_token": s.nextRefresh, "token_type": "bot", "scope": strings.Join(a.Scopes, ","),
 		"bot_user_id": a.UserID, "app_id": a.ID, "team": object{"id": s.o.Team.ID, "name": s.o.Team.Name}, "enterprise": nil, "is_enterprise_install": false,
@@ -83,8 +83,7 @@ func (s *Slack) RotateToken() string {
 // newToken replaces the bot's token; the old one is refused with a code.
 func (s *Slack) newToken(code string) string {
 	s.endTokens(code)
-	s.lastID++
-	s.o.App.BotToken = fmt.Sprintf("xoxb-simulated-%d", s.lastID)
+	s.o.App.BotToken = "xoxb-" + s.tokenName()
 	return s.o.App.BotToken
 }
 

@@ -35,7 +35,7 @@ func (s *Slack) uploadURL(r *request) (object, error) {
 	}
 	id := s.newID("F")
 	s.uploads[id] = &upload{File: File{ID: id, Name: name, AltText: r.args["alt_txt"]}, length: length}
-	return object{"upload_url": s.host.URL + "/upload/v1/" + id, "file_id": id}, nil
+	return object{"upload_url": s.address() + "/upload/v1/" + id, "file_id": id}, nil
 }
 
 // serveUpload takes the bytes of a file, as they are or in a form. It is written down as a call
