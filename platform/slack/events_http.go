@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,41 +35,67 @@ var ErrNoSecret = errors.New("slack: there is no signing secret: set SLACK_SIGNI
 // X-Slack-Retry-Num and X-Slack-Retry-Reason are ignored: the first copy may not have
 // been stored.
 func (p *Platform) Handler(handle Handler) http.Handler {
-	var secrets []secret.Secret
-	for _, s := range p.o.SigningSecrets {
-		if !s.Empty() {
-			secrets = append(secrets, s)
-		}
-	}
+	secrets := present(p.o.SigningSecrets)
 	if len(secrets) == 0 {
 		panic(ErrNoSecret)
 	}
+	return signedBy(secrets, p.o.Now, frontOf{form: p.form, event: func(w http.ResponseWriter, r *http.Request, body []byte, came time.Time) {
+		p.event(w, r, body, came, handle)
+	}})
+}
+
+// present returns those of the secrets that are set.
+func present(list []secret.Secret) []secret.Secret {
+	return slices.DeleteFunc(slices.Clone(list), secret.Secret.Empty)
+}
+
+// A frontOf is what takes requests that Slack has signed.
+type frontOf struct {
+	event func(w http.ResponseWriter, r *http.Request, body []byte, came time.Time)
+	form  func(w http.ResponseWriter, r *http.Request, body string)
+}
+
+// signedBy returns what checks the signatures of requests, and passes on those that are
+// Slack's.
+func signedBy(secrets []secret.Secret, now func() time.Time, to frontOf) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet && sslCheck(r.URL.RawQuery) {
 			return
 		}
-		came := p.o.Now()
+		came := now()
 		body, status, reason := readBody(w, r)
 		switch {
 		case status != 0:
 			http.Error(w, reason, status)
 		case isForm(r.Header) && sslCheck(string(body)):
 			// net/http answers 200
-		case !signature.Valid(secrets, r.Header, body, p.o.Now()):
+		case !signature.Valid(secrets, r.Header, body, now()):
 			http.Error(w, "not signed by Slack, or too long ago", http.StatusUnauthorized)
 		case isForm(r.Header):
-			p.form(w, r, string(body))
+			to.form(w, r, string(body))
 		default:
-			p.event(w, r, body, came, handle)
+			to.event(w, r, body, came)
 		}
 	})
 }
 
 // event handles an event that Slack has signed, and that arrived at came.
 func (p *Platform) event(w http.ResponseWriter, r *http.Request, body []byte, came time.Time, handle Handler) {
+	takeEvent(w, r, body, p.o.Log, func(ctx context.Context, c slackmsg.Callback) error {
+		err := p.take(ctx, c, body, handle)
+		if err != nil {
+			p.o.Refused(fmt.Errorf("delivery %s: %w", c.ID, err))
+		}
+		return err
+	}, func() { p.o.Acknowledged(p.o.Now().Sub(came)) })
+}
+
+// takeEvent reads an event, and answers as take has it; acknowledged is called after an
+// answer by which Slack knows that it is kept.
+func takeEvent(w http.ResponseWriter, r *http.Request, body []byte, log *slog.Logger, take func(context.Context, slackmsg.Callback) error, acknowledged func()) {
 	c, err := slackmsg.ReadCallback(body)
 	if err != nil {
-		p.o.Log.Warn("a delivery cannot be read", "err", err)
+		log.Warn("a delivery cannot be read", "err", err)
 		kind := slackapi.SafeWord(strings.ToLower(r.Header.Get("Content-Type")), "/-+.; =")
 		http.Error(w, fmt.Sprintf("not an event: %v; content type %q", err, kind), http.StatusBadRequest)
 		return
@@ -82,13 +110,12 @@ func (p *Platform) event(w http.ResponseWriter, r *http.Request, body []byte, ca
 	// the copy that Slack sends then has no effect.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), takeTime)
 	defer cancel()
-	if err := p.take(ctx, c, body, handle); err != nil {
-		p.o.Refused(fmt.Errorf("delivery %s: %w", c.ID, err))
+	if take(ctx, c) != nil {
 		http.Error(w, "it could not be kept; send it again", http.StatusInternalServerError)
 		return
 	}
 	w.WriteHeader(http.StatusOK)
-	p.o.Acknowledged(p.o.Now().Sub(came))
+	acknowledged()
 }
 
 // readBody reads the body of a request. A status other than 0 is the answer to a

@@ -36,8 +36,8 @@ func (g *deliveryGate) isOpen() bool {
 }
 
 // inboxKey begins the keys of the notes in which deliveries are stored that came
-// before it was known who the bot is; the app's id, the moment and a hash of the
-// delivery follow.
+// before it was known who the bot is; the app's id, or Options.Workspace, the moment
+// and a hash of the delivery follow.
 const inboxKey = "slack/inbox/"
 
 // storeEarly stores a delivery as it came, until [Platform.Admit] opens the gate,
@@ -49,7 +49,7 @@ func (p *Platform) storeEarly(ctx context.Context, c slackmsg.Callback, raw []by
 		return false, nil
 	}
 	sum := sha256.Sum256(raw)
-	app := cmp.Or(c.App, "-")
+	app := cmp.Or(string(p.o.Workspace), c.App, "-")
 	key := fmt.Sprintf("%s%s/%016x/%s", inboxKey, app, p.o.Now().UnixMicro(), hex.EncodeToString(sum[:8]))
 	if err := p.o.Store.PutNote(ctx, earshot.Note{Key: key, Data: withoutToken(raw, c.Token)}); err != nil {
 		return true, fmt.Errorf("keep a delivery: %w", err)
@@ -68,7 +68,10 @@ const admitRetry = 5 * time.Second
 func (p *Platform) Admit(ctx context.Context, handle Handler) error {
 	p.gate.open()
 	prefixes := []string{inboxKey}
-	if p.app != "" {
+	switch {
+	case p.o.Workspace != "": // of its own, beside those of other workspaces of the app
+		prefixes = []string{inboxKey + string(p.o.Workspace) + "/"}
+	case p.app != "":
 		prefixes = []string{inboxKey + p.app + "/", inboxKey + "-/"}
 	}
 	for _, prefix := range prefixes {

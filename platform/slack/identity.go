@@ -40,6 +40,9 @@ func (p *Platform) Enter(ctx context.Context) error {
 	if err != nil {
 		return p.refusedAtStart(ctx, fmt.Errorf("slack: %w", whoami.MarkFailed(err)))
 	}
+	if w := p.o.Workspace; w != "" && now.Workspace != string(w) {
+		return fmt.Errorf("slack: the token of workspace %s is of another one: install the app there again", w)
+	}
 	ids, err := p.self().AddIDs(ctx, now.appKey(), now.ids(), now.former)
 	if err == nil {
 		err = p.self().Remember(ctx, now, keepApp)
@@ -193,6 +196,21 @@ func (p *Platform) whoAmI(ctx context.Context) (botSelf, error) {
 		me.App = info.Bot.App
 	}
 	return me, nil
+}
+
+// Forget removes from the store what it has for the platform's tokens: who their bot is,
+// and those that were exchanged. Call it when they are used no more.
+func (p *Platform) Forget(ctx context.Context) error {
+	if err := p.self().Forget(ctx); err != nil {
+		return err
+	}
+	if p.rotator == nil {
+		return nil
+	}
+	if err := p.rotator.store.DropNote(ctx, p.rotator.key()); err != nil {
+		return fmt.Errorf("slack: forget the tokens: %w", err)
+	}
+	return nil
 }
 
 // self is what the store remembers of the bot.

@@ -86,7 +86,7 @@ func (p *Platform) removed(ctx context.Context, x delivery) error {
 	switch a, err := p.installed(ctx); {
 	case a == yes:
 		return nil
-	case p.o.Purge:
+	case p.asksTwice():
 		// Erasing cannot be undone: Confirm asks a second time.
 		return p.planErasure(ctx, p.uninstalling(), func(context.Context) (answer, error) { return a, err })
 	case x.Event.Type == "tokens_revoked" && a == no:
@@ -98,10 +98,17 @@ func (p *Platform) removed(ctx context.Context, x delivery) error {
 	}
 }
 
+// asksTwice reports whether what follows an uninstallation cannot be undone, so that Slack
+// must confirm it a second time.
+func (p *Platform) asksTwice() bool { return p.o.Purge || p.o.Uninstalled != nil }
+
 // uninstalled stops the platform and leaves all channels of the workspace.
 func (p *Platform) uninstalled(ctx context.Context, purge bool) error {
 	p.o.Log.Error("the app was removed from the workspace: install it again and set the new tokens", "workspace", p.workspace, "purge", purge)
 	p.stop()
+	if p.o.Uninstalled != nil {
+		return p.o.Uninstalled(ctx)
+	}
 	list, err := p.o.Store.FindChannels(ctx, earshot.ChannelQuery{Platform: earshot.Slack, Workspaces: []earshot.WorkspaceID{p.workspace}})
 	if err != nil {
 		return fmt.Errorf("leave workspace %s: %w", p.workspace, err)

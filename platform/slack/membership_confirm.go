@@ -92,7 +92,7 @@ func (p *Platform) Confirm(ctx context.Context) error {
 	}
 	for _, n := range list {
 		id := earshot.ChannelID(strings.TrimPrefix(n.Key, p.leavings()))
-		err := p.confirm(ctx, n,
+		err := p.confirm(ctx, n, p.o.Purge,
 			func(ctx context.Context) (answer, error) { return p.member(ctx, id) },
 			func(ctx context.Context) error { return p.leave(ctx, p.scope(id), true) })
 		if err != nil {
@@ -107,15 +107,15 @@ func (p *Platform) Confirm(ctx context.Context) error {
 		if n.Key != p.uninstalling() {
 			continue
 		}
-		if err := p.confirm(ctx, n, p.installed, func(ctx context.Context) error { return p.uninstalled(ctx, true) }); err != nil {
+		if err := p.confirm(ctx, n, p.asksTwice(), p.installed, func(ctx context.Context) error { return p.uninstalled(ctx, true) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// confirm asks about one erasure. The error is the store's.
-func (p *Platform) confirm(ctx context.Context, n earshot.Note, ask func(context.Context) (answer, error), erase func(context.Context) error) error {
+// confirm asks about one erasure, which may be wanted no longer. The error is the store's.
+func (p *Platform) confirm(ctx context.Context, n earshot.Note, wanted bool, ask func(context.Context) (answer, error), erase func(context.Context) error) error {
 	var d erasure
 	if json.Unmarshal(n.Data, &d) != nil {
 		d = erasure{} // begin again
@@ -127,7 +127,7 @@ func (p *Platform) confirm(ctx context.Context, n earshot.Note, ask func(context
 	defer cancel()
 	a, err := ask(soon)
 	switch {
-	case a == yes || a == no && !p.o.Purge: // Options.Purge may have changed since
+	case a == yes || a == no && !wanted: // the options may have changed since
 		p.o.Log.Info("nothing is erased: the bot is there", "note", n.Key)
 	case a == unknown:
 		p.o.Log.Warn("slack does not say whether the bot is gone; nothing is erased until it does", "err", err)
@@ -147,7 +147,7 @@ func (p *Platform) confirm(ctx context.Context, n earshot.Note, ask func(context
 // second time that Slack says the app is gone, it erases what is planned. It returns
 // why, the reason of the refusal.
 func (p *Platform) refusedAtStart(ctx context.Context, why error) error {
-	if Unreachable(why) || !p.o.Purge {
+	if Unreachable(why) || !p.asksTwice() {
 		return why
 	}
 	if !p.known {

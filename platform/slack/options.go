@@ -66,9 +66,12 @@ type Allow struct {
 // [Platform.Handler] or AppToken for [Platform.Listen]; zero values of the rest mean
 // the defaults.
 type Options struct {
-	APIURL         string        // default: [DefaultAPIURL]
-	BotToken       secret.Secret // not needed with Rotation
-	Rotation       Rotation      // of an app whose tokens end
+	APIURL   string        // default: [DefaultAPIURL]
+	BotToken secret.Secret // not needed with Rotation
+	Rotation Rotation      // of an app whose tokens end
+	// Workspace is the one in which the token was made, where that is known, as of an
+	// [Installation]; [Platform.Enter] refuses a token of another. "": the token says.
+	Workspace      earshot.WorkspaceID
 	AppToken       secret.Secret
 	SigningSecrets []secret.Secret // of which one must fit; two during a rotation
 	Store          Store
@@ -116,6 +119,11 @@ type Options struct {
 	// is moved, and before Left is called with the old one. After an error the event
 	// comes again. nil: not called.
 	Moved func(ctx context.Context, from earshot.Scope, to earshot.ChannelID) error
+
+	// Uninstalled is called once Slack has said twice, with Confirm between, that the app was
+	// removed from the workspace, and Purge does not count for that. After an error it is
+	// called again. nil: all channels are left, and erased with Purge.
+	Uninstalled func(ctx context.Context) error
 
 	// Choose is called with what somebody chose at a message of ours, once each time they
 	// click or send a form, and returns once that is durable, within 2.5 s: Slack waits for

@@ -75,6 +75,14 @@ func (m Memory[T]) Remember(ctx context.Context, now T, keep func(was T, now *T)
 	return nil
 }
 
+// Forget removes what is remembered of the token.
+func (m Memory[T]) Forget(ctx context.Context) error {
+	if err := m.Store.DropNote(ctx, m.key()); err != nil {
+		return fmt.Errorf("%s: forget the bot: %w", m.Platform, err)
+	}
+	return nil
+}
+
 // idsKey is the key of the note that has the ids of an app's bot.
 func (m Memory[T]) idsKey(app string) string { return string(m.Platform) + "/bot/" + app }
 
