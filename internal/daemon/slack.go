@@ -26,32 +26,45 @@ const (
 // until then the adapter stores events as they come.
 func openSlack(ctx context.Context, s sharedParts) (platform, error) {
 	c := s.options.Config
-	events := &relay{meters: s.meters}
-	adapter, err := slack.New(slackOptions(s, events))
+	if c.Installs() {
+		return openSlackSpaces(ctx, s)
+	}
+	service, err := newSlackService(s, func(o slack.Options) slack.Options { return o })
 	if err != nil {
 		return platform{}, err
 	}
-	s.lists.set(adapter.NotAllowed)
-	service := &slackService{adapter: adapter, events: events}
-	service.history = newHistories(s, service.backfillOptions)
-	service.platformLink = &platformLink{
-		sharedParts: s, platform: earshot.Slack, title: "Slack", remote: adapter, unreachable: slack.Unreachable, answer: service.answer,
-		where: func(context.Context) string { return "in the Slack workspace " + string(adapter.Workspace()) },
-	}
+	s.lists.set(service.adapter.NotAllowed)
 	p, err := service.open(ctx)
 	if err != nil {
 		return platform{}, err
 	}
-	p.calls, p.unread, p.forget, p.missed = service.calls, service.history.Waiting, service.history.Left, events.noteMissed
+	p.calls, p.unread, p.forget, p.missed = service.calls, service.history.Waiting, service.history.Left, service.events.noteMissed
 	if c.Slack.Listen != "" {
 		mux := http.NewServeMux()
-		taken := adapter.Handler(events.Handle)
+		taken := service.adapter.Handler(service.events.Handle)
 		mux.Handle("POST "+slackPath, taken)
 		mux.Handle("POST "+slackInteractions, taken)
 		probes{store: s.store, disk: s.disk, connection: service.connection, log: s.options.Log}.addTo(mux)
 		p.listen, p.path, p.handler = c.Slack.Listen, slackPath, mux
 	}
 	return p, nil
+}
+
+// newSlackService makes the adapter of one workspace, with the options of the configuration
+// as change returns them.
+func newSlackService(s sharedParts, change func(slack.Options) slack.Options) (*slackService, error) {
+	events := &relay{meters: s.meters}
+	adapter, err := slack.New(change(slackOptions(s, events)))
+	if err != nil {
+		return nil, err
+	}
+	service := &slackService{adapter: adapter, events: events}
+	service.history = newHistories(s, service.backfillOptions)
+	service.platformLink = &platformLink{
+		sharedParts: s, platform: earshot.Slack, title: "Slack", remote: adapter, unreachable: slack.Unreachable, answer: service.answer,
+		where: func(context.Context) string { return "in the Slack workspace " + string(adapter.Workspace()) },
+	}
+	return service, nil
 }
 
 // A slackService runs one bot on Slack.
@@ -75,7 +88,11 @@ func (s *slackService) answer(ctx context.Context) ([]func(context.Context) erro
 	b := s.newBot(slackPlatform{s.adapter, s.history}, who)
 	s.events.connect(b, s.history, s.newCommands(b, who))
 	calls := &callCounter{store: s.store, log: s.options.Log, now: s.options.Outside.clock, read: s.calls}
-	run := []func(context.Context) error{b.Run, s.summaries(who), s.summariesOfAgents(who.ID), s.history.Run, calls.Run, func(ctx context.Context) error { return s.receive(ctx, b) }}
+	run := []func(context.Context) error{b.Run, s.summaries(who), s.history.Run, calls.Run, func(ctx context.Context) error { return s.receive(ctx, b) }}
+	if s.options.Config.Installs() {
+		return run, nil // what there is once for all workspaces is slackSpaces's
+	}
+	run = append(run, s.summariesOfAgents(who.ID))
 	if !s.options.Config.Keys.SlackAppToken.Empty() {
 		run = append(run, func(ctx context.Context) error { return s.adapter.Listen(ctx, b.Handle) })
 	}

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/platform/check"
 	"github.com/earshot-ai/earshot/platform/slack"
+	"github.com/earshot-ai/earshot/secret"
 	"github.com/earshot-ai/earshot/store"
 )
 
@@ -44,6 +46,9 @@ func CheckSlack(ctx context.Context, o Options, channel string, tell func(Findin
 	defer st.Close()
 	settings := slackSettings(c)
 	settings.Store, settings.Log = st, o.Log
+	if c.Installs() {
+		return checkInstalled(ctx, c, settings, tell)
+	}
 	if !settings.Rotation.RefreshToken.Empty() {
 		// An exchanged token must be the bot's, or the check would end that one's.
 		own, err := store.Open(ctx, c.Store, nil)
@@ -58,6 +63,36 @@ func CheckSlack(ctx context.Context, o Options, channel string, tell func(Findin
 		r.Serve = func(events http.Handler) (func(), error) { return serveEvents(ctx, c.Slack.Listen, events) }
 	}
 	slack.Check(ctx, settings, r, tell)
+	return nil
+}
+
+// checkInstalled checks the token and scopes of each workspace that has installed the app.
+// Posts and events are tried in none of them: they are other people's.
+func checkInstalled(ctx context.Context, c config.Config, settings slack.Options, tell func(Finding)) error {
+	keys, err := c.Keys.TokenKeys()
+	if err != nil {
+		return err
+	}
+	own, err := store.Open(ctx, c.Store, nil)
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	list, err := slack.NewInstallations(keys, own).List(ctx)
+	if err != nil {
+		tell(Finding{What: "installations", State: Bad, Found: err.Error(), Costs: "that workspace is not served"})
+	}
+	if len(list) == 0 && err == nil {
+		tell(Finding{What: "installations", State: Unknown, Found: "no workspace has installed the app yet", Remedy: "open " + installLink(c)})
+	}
+	settings.AppToken, settings.SigningSecrets = secret.Secret{}, nil
+	for _, i := range list {
+		settings.BotToken, settings.Workspace, settings.Rotation.RefreshToken, settings.Rotation.Store = i.Token, i.Workspace, i.Refresh, own
+		slack.Check(ctx, settings, slack.CheckRequest{TokenAlone: true}, func(f Finding) {
+			f.What = string(i.Workspace) + ": " + f.What
+			tell(f)
+		})
+	}
 	return nil
 }
 

@@ -23,6 +23,8 @@ type CheckRequest struct {
 	// Channel is where a message may be posted, which is removed again: an id
 	// or a name. "" posts nowhere.
 	Channel string
+	// TokenAlone looks at the token and its scopes alone, and tries no way for events.
+	TokenAlone bool
 	// Serve starts an HTTP front for events and returns what stops it; nil where
 	// events come by Socket Mode only.
 	Serve func(http.Handler) (stop func(), err error)
@@ -46,6 +48,9 @@ func Check(ctx context.Context, o Options, r CheckRequest, tell check.Report) {
 	c := &checking{Platform: p, Report: tell, request: r, heard: check.NewHeardMessages()}
 	c.Good("bot token", fmt.Sprintf("it is %s in workspace %s", p.identity.Name, p.workspace))
 	c.scopes()
+	if r.TokenAlone {
+		return
+	}
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()

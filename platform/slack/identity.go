@@ -198,12 +198,9 @@ func (p *Platform) whoAmI(ctx context.Context) (botSelf, error) {
 	return me, nil
 }
 
-// Forget removes from the store what it has for the platform's tokens: who their bot is,
-// and those that were exchanged. Call it when they are used no more.
-func (p *Platform) Forget(ctx context.Context) error {
-	if err := p.self().Forget(ctx); err != nil {
-		return err
-	}
+// ForgetTokens removes from the store the tokens that the platform has exchanged. Call it
+// when they are used no more.
+func (p *Platform) ForgetTokens(ctx context.Context) error {
 	if p.rotator == nil {
 		return nil
 	}
@@ -211,6 +208,11 @@ func (p *Platform) Forget(ctx context.Context) error {
 		return fmt.Errorf("slack: forget the tokens: %w", err)
 	}
 	return nil
+}
+
+// ForgetSelf removes from the store who the bot is in a workspace of [Options.Workspace].
+func ForgetSelf(ctx context.Context, st Store, w earshot.WorkspaceID) error {
+	return (&Platform{o: Options{Workspace: w, Store: st}}).self().Forget(ctx)
 }
 
 // self is what the store remembers of the bot.

@@ -71,12 +71,12 @@ func (x *Installations) List(ctx context.Context) ([]Installation, error) {
 	var problems []error
 	for _, n := range list {
 		i, err := x.open(n)
-		if err == nil && !x.keys.Current(n.Data) {
-			err = x.put(ctx, i)
-		}
 		if err != nil {
 			problems = append(problems, err)
 			continue
+		}
+		if !x.keys.Current(n.Data) {
+			problems = append(problems, x.put(ctx, i))
 		}
 		out = append(out, i)
 	}

@@ -155,8 +155,12 @@ type Options struct {
 	Log    *slog.Logger // nil discards
 }
 
-// installed returns the token that the installation gave: the same at each start.
+// installed returns the token that the installation gave: the same at each start. Of a
+// workspace that is known it is the workspace's id, whose note is found without a token.
 func (o Options) installed() secret.Secret {
+	if o.Workspace != "" {
+		return secret.New("workspace " + string(o.Workspace))
+	}
 	if o.Rotation.on() {
 		return o.Rotation.RefreshToken
 	}

@@ -282,11 +282,14 @@ type Keys struct {
 
 	SlackBotToken         secret.Secret `env:"SLACK_BOT_TOKEN" doc:"the app's bot token, xoxb-…. Not needed with SLACK_REFRESH_TOKEN."`
 	SlackRefreshToken     secret.Secret `env:"SLACK_REFRESH_TOKEN" doc:"of an app with token rotation: the refresh token, xoxe-1-…, that the installation gave. Later ones are kept in the store, encrypted."`
-	SlackClientID         secret.Secret `env:"SLACK_CLIENT_ID" doc:"the app's client id, with SLACK_REFRESH_TOKEN."`
+	SlackClientID         secret.Secret `env:"SLACK_CLIENT_ID" doc:"the app's client id, with SLACK_REFRESH_TOKEN or slack.install.url."`
 	SlackClientSecret     secret.Secret `env:"SLACK_CLIENT_SECRET" doc:"its client secret, likewise. The kept tokens are encrypted with it."`
 	SlackAppToken         secret.Secret `env:"SLACK_APP_TOKEN" doc:"its app-level token, xapp-…, for Socket Mode."`
 	SlackSigningSecret    secret.Secret `env:"SLACK_SIGNING_SECRET" doc:"its signing secret, for events by HTTP."`
 	SlackSigningSecretOld secret.Secret `env:"SLACK_SIGNING_SECRET_OLD" doc:"the previous signing secret, while it is being replaced; both are valid."`
+
+	TokenKey    secret.Secret `env:"EARSHOT_TOKEN_KEY" doc:"with slack.install.url: encrypts the tokens of the workspaces that install the app; 32 random bytes in base64 or hexadecimal digits, as openssl rand -base64 32 prints them. Keep it apart from the database."`
+	TokenKeyOld secret.Secret `env:"EARSHOT_TOKEN_KEY_OLD" doc:"the previous one, for one start after it was replaced: what it has encrypted is encrypted anew."`
 
 	DiscordBotToken secret.Secret `env:"DISCORD_BOT_TOKEN" doc:"the token of the application's bot."`
 }

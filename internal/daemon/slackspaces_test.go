@@ -1,0 +1,446 @@
+package daemon_test
+
+import (
+	"context"
+	"encoding/base64"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/internal/daemon"
+	"github.com/earshot-ai/earshot/internal/daemon/config"
+	"github.com/earshot-ai/earshot/internal/pgtest"
+	"github.com/earshot-ai/earshot/model/modeltest"
+	"github.com/earshot-ai/earshot/simulate"
+)
+
+// installURL is where people of a spacesWorld reach the bot.
+const installURL = "https://bot.example"
+
+// A spacesWorld is a fake app that two workspaces may install, and a bot that has no token.
+type spacesWorld struct {
+	botWorld
+	app    *simulate.SlackApp
+	spaces []*space
+	log    *lines
+}
+
+// A space is one of the workspaces.
+type space struct {
+	*simulate.Slack
+	general, ann, canary string
+}
+
+func newSpacesWorld(t *testing.T, server string, o *simulate.SlackAppOptions, environ ...string) *spacesWorld {
+	t.Helper()
+	app, err := simulate.NewSlackApp(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := app.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	x := &spacesWorld{botWorld: newBotWorld(t, server), app: app, log: &lines{}}
+	x.environ = append(append(x.environ, "EARSHOT_PLATFORM=slack", "EARSHOT_LISTEN=127.0.0.1:0", "EARSHOT_SLACK_API_URL="+app.URL()+"/api/", "EARSHOT_SLACK_INSTALL_URL="+installURL,
+		"EARSHOT_TOKEN_KEY="+tokenKey(1), "SLACK_CLIENT_ID="+app.App().ClientID, "SLACK_CLIENT_SECRET="+app.App().ClientSecret, "SLACK_SIGNING_SECRET="+app.App().SigningSecret), environ...)
+	x.options.Confirm = 400 * time.Millisecond
+	x.options.Log = slog.New(slog.NewTextHandler(x.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	for _, team := range []simulate.Team{{ID: "T0QUOKKA", Name: "Quokka & Co"}, {ID: "T0WOMBAT", Name: "Wombat"}} {
+		s, err := app.AddWorkspace(simulate.SlackOptions{Team: team, Retries: []time.Duration{0, 200 * time.Millisecond, time.Second}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &space{Slack: s, canary: "canaryof" + strings.ToLower(team.Name[:6])}
+		w.ann = s.AddUser(simulate.User{Name: "ann", RealName: "Ann of " + w.canary})
+		w.general = s.AddChannel(simulate.Channel{Name: "general-" + w.canary, Members: []string{w.ann, s.App().UserID}})
+		x.spaces = append(x.spaces, w)
+	}
+	return x
+}
+
+func tokenKey(b byte) string {
+	return base64.StdEncoding.EncodeToString(slices.Repeat([]byte{b}, 32))
+}
+
+// start runs the daemon, to which events of all workspaces go.
+func (x *spacesWorld) start() {
+	x.t.Helper()
+	x.run()
+	x.deliver(x.daemon)
+}
+
+func (x *spacesWorld) deliver(to *daemon.Daemon) {
+	for _, s := range x.spaces {
+		s.Deliver("http://" + to.Address + "/slack/events")
+		s.Interact("http://" + to.Address + "/slack/interactions")
+	}
+}
+
+// A visitor is the browser of somebody who installs the app.
+type visitor struct {
+	x      *spacesWorld
+	cookie *http.Cookie
+}
+
+// open opens an address without following redirects. Those of the bot are at its front.
+func (v *visitor) open(at string) (*http.Response, string) {
+	v.x.t.Helper()
+	to, atBot := strings.CutPrefix(at, installURL)
+	if atBot {
+		to = "http://" + v.x.daemon.Address + to
+	}
+	r, err := http.NewRequestWithContext(v.x.t.Context(), http.MethodGet, to, nil)
+	if err != nil {
+		v.x.t.Fatal(err)
+	}
+	if atBot && v.cookie != nil {
+		r.AddCookie(v.cookie)
+	}
+	c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	w, err := c.Do(r)
+	if err != nil {
+		v.x.t.Fatal(err)
+	}
+	defer w.Body.Close()
+	body, err := io.ReadAll(w.Body)
+	if err != nil {
+		v.x.t.Fatal(err)
+	}
+	for _, cookie := range w.Cookies() {
+		if atBot {
+			v.cookie = cookie
+		}
+	}
+	return w, string(body)
+}
+
+// begins opens the link for installing the app, allows it in a workspace ("": denies it),
+// and returns the address that Slack sends the browser back to.
+func (v *visitor) begins(team string) string {
+	v.x.t.Helper()
+	v.x.app.Choose(team)
+	w, _ := v.open(installURL + "/slack/install")
+	to := w.Header.Get("Location")
+	if !strings.HasPrefix(to, v.x.app.URL()+"/oauth/v2/authorize?") {
+		v.x.t.Fatalf("the link leads to %q, with status %d", to, w.StatusCode)
+	}
+	w, body := v.open(to)
+	back := w.Header.Get("Location")
+	if !strings.HasPrefix(back, installURL+"/slack/oauth?") {
+		v.x.t.Fatalf("Slack sends back to %q: %s", back, body)
+	}
+	return back
+}
+
+// install installs the app in a workspace.
+func (x *spacesWorld) install(s *space) {
+	x.t.Helper()
+	v := &visitor{x: x}
+	w, body := v.open(v.begins(s.Team().ID))
+	if w.StatusCode != http.StatusOK || !strings.Contains(body, "Installed") {
+		x.t.Fatalf("status %d: %s", w.StatusCode, body)
+	}
+}
+
+// asks asks a question in a workspace, and checks that it is answered there.
+func (x *spacesWorld) asks(s *space, text string) {
+	x.t.Helper()
+	root := s.Say(s.general, s.ann, "<@"+s.App().UserID+"> "+s.canary+" "+text)
+	x.ends(earshot.TurnDone)
+	var got []string
+	for _, m := range s.Thread(s.general, root) {
+		if m.User == s.App().UserID {
+			got = append(got, m.Text)
+		}
+	}
+	x.want("the answer in "+s.Team().ID, strings.Join(got, "\n"), "Noted.")
+}
+
+// left returns what of a text is found in the store, by table.
+func (x *spacesWorld) left(text string) (out []string) {
+	x.t.Helper()
+	for p, err := range x.daemon.Store.Locate(x.t.Context(), text, nil) {
+		if err != nil {
+			x.t.Fatal(err)
+		}
+		out = append(out, p.Table)
+	}
+	return slices.Compact(out)
+}
+
+// Two workspaces install the app, and each has its own bot, over a restart. One removes
+// the app: nothing of it is left, and the other goes on.
+func TestTwoWorkspacesInstallTheAppAndOneRemovesIt(t *testing.T) {
+	t.Parallel()
+	server := modeltest.StartScripted(t, slackScript)
+	for name, spec := range map[string]func(t *testing.T) string{
+		"sqlite":   func(*testing.T) string { return "" },
+		"postgres": func(t *testing.T) string { return pgtest.Spec(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var environ []string
+			if db := spec(t); db != "" {
+				environ = append(environ, "EARSHOT_DB="+db)
+			}
+			x := newSpacesWorld(t, server, nil, environ...)
+			one, two := x.spaces[0], x.spaces[1]
+			x.start()
+			if status, body := x.get("/readyz", ""); status != http.StatusOK {
+				t.Errorf("before anybody has installed the app it is not ready: %s", body)
+			}
+			x.install(one)
+			x.install(two)
+			x.asks(one, "is it raining?")
+			x.asks(two, "is it raining?")
+			x.stop()
+			x.start()
+			x.asks(two, "is it raining still?")
+			x.asks(one, "is it raining still?")
+			for _, text := range []string{one.Team().ID, one.canary, two.Team().ID, two.canary} {
+				if len(x.left(text)) == 0 {
+					t.Errorf("%q is not found while it is stored", text)
+				}
+			}
+			kept := x.left(two.canary)
+
+			one.Uninstall()
+			x.eventually("nothing of the workspace is left", func() bool {
+				return len(x.left(one.Team().ID)) == 0 && len(x.left(one.canary)) == 0 && len(x.left(one.App().UserID)) == 0
+			})
+			x.want("what is kept of the other", strings.Join(x.left(two.canary), ","), strings.Join(kept, ","))
+			x.asks(two, "is it raining now?")
+			if one.Say(one.general, one.ann, "does "+one.canary+" hear?"); len(x.left(one.canary)) > 0 {
+				t.Error("the removed workspace is heard")
+			}
+			x.stop()
+			x.start()
+			x.asks(two, "and after a restart?")
+			if found := x.left(one.Team().ID); len(found) > 0 {
+				t.Errorf("after a restart the workspace is in %v", found)
+			}
+			x.install(one) // it comes back, and begins anew
+			x.asks(one, "is it raining here?")
+		})
+	}
+}
+
+// No token is in the store or in the log in clear, and with another key no workspace is
+// served under a wrong token: the error names the remedy.
+func TestTokensOfWorkspacesAreEncrypted(t *testing.T) {
+	t.Parallel()
+	x := newSpacesWorld(t, modeltest.StartScripted(t, slackScript), nil)
+	one := x.spaces[0]
+	x.start()
+	x.install(one)
+	x.asks(one, "is it raining?")
+	for _, s := range []string{"xoxb-", one.App().BotToken, x.app.App().ClientSecret, tokenKey(1)} {
+		if found := x.left(s); len(found) > 0 {
+			t.Errorf("%q is in %v", s, found)
+		}
+		if strings.Contains(x.log.String(), s) {
+			t.Errorf("%q is in the log", s)
+		}
+	}
+	x.stop()
+	environ := x.environ
+	x.environ = append(slices.Clone(environ), "EARSHOT_TOKEN_KEY="+tokenKey(2))
+	c, err := config.Load("", x.environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := daemon.Open(t.Context(), daemon.Options{Config: c}); err == nil || !strings.Contains(err.Error(), "EARSHOT_TOKEN_KEY_OLD") {
+		t.Errorf("with another key: got %v, want the remedy", err)
+	}
+	x.environ = append(x.environ, "EARSHOT_TOKEN_KEY_OLD="+tokenKey(1))
+	x.start() // encrypts anew
+	x.asks(one, "is it raining still?")
+	x.stop()
+	x.environ = append(slices.Clone(environ), "EARSHOT_TOKEN_KEY="+tokenKey(2))
+	x.start()
+	x.asks(one, "is it raining now?")
+}
+
+// A workspace whose token is refused is parked, with the reason, and ends nothing else.
+func TestAWorkspaceWhoseTokenIsRevokedDoesNotStopTheOthers(t *testing.T) {
+	t.Parallel()
+	x := newSpacesWorld(t, modeltest.StartScripted(t, slackScript), nil)
+	one, two := x.spaces[0], x.spaces[1]
+	x.start()
+	x.install(one)
+	x.install(two)
+	x.asks(one, "is it raining?")
+	one.Inject(simulate.Fault{Kind: simulate.DropEvent})
+	one.RevokeToken() // which the bot is not told of
+	x.stop()
+	x.start()
+	x.asks(two, "is it raining?")
+	x.eventually("the status tells of the workspace", func() bool {
+		status, body := x.get("/readyz", "")
+		return status == http.StatusOK && strings.Contains(body, "workspace T0QUOKKA is signed out") && strings.Contains(body, "token_revoked")
+	})
+	if found := x.left(one.canary); len(found) == 0 {
+		t.Error("what is stored of it was erased, and nobody had removed the app")
+	}
+	one.Heal()
+	x.install(one) // anew, with another token
+	x.asks(one, "is it raining again?")
+	if _, body := x.get("/readyz", ""); strings.Contains(body, "T0QUOKKA") {
+		t.Errorf("the status is still %s", body)
+	}
+}
+
+// What a browser, or Slack's answer, may bring that is no installation of ours installs
+// nothing.
+func TestWhatIsNoInstallationInstallsNothing(t *testing.T) {
+	t.Parallel()
+	x := newSpacesWorld(t, modeltest.StartScripted(t, slackScript), nil)
+	one := x.spaces[0].Team().ID
+	x.start()
+	change := func(at string, f func(url.Values)) string {
+		u, err := url.Parse(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := u.Query()
+		f(q)
+		u.RawQuery = q.Encode()
+		return u.String()
+	}
+	refused := func(what string, v *visitor, at, says string) {
+		t.Helper()
+		w, body := v.open(at)
+		if w.StatusCode < 400 || !strings.Contains(body, "Not installed") || !strings.Contains(body, says) {
+			t.Errorf("%s: status %d, want a refusal that says %q: %s", what, w.StatusCode, says, body)
+		}
+		if w.Header.Get("Content-Security-Policy") == "" || strings.Contains(body, "<script") {
+			t.Errorf("%s: a page that may run something: %v %s", what, w.Header, body)
+		}
+		if found := x.left("slack/installed/"); len(found) > 0 {
+			t.Fatalf("%s: it is installed", what)
+		}
+	}
+	v := &visitor{x: x}
+	refused("a state that was made up", v, change(v.begins(one), func(q url.Values) { q.Set("state", "AAAA<script>") }), "has not begun")
+	refused("two states", v, change(v.begins(one), func(q url.Values) { q.Add("state", "x") }), "has not begun")
+	refused("no state", v, change(v.begins(one), func(q url.Values) { q.Del("state") }), "has not begun")
+	refused("another browser", &visitor{x: x}, v.begins(one), "has not begun")
+	other := &visitor{x: x}
+	other.begins(one)
+	refused("another browser that has begun too", other, v.begins(one), "has not begun")
+	refused("denied", v, v.begins(""), "did not allow")
+	refused("a code that was made up", v, change(v.begins(one), func(q url.Values) { q.Set("code", "nothing") }), "does not accept the code")
+	refused("no code", v, change(v.begins(one), func(q url.Values) { q.Del("code") }), "no code")
+	refused("a long code", v, change(v.begins(one), func(q url.Values) { q.Set("code", strings.Repeat("x", 5000)) }), "no code")
+	for what, answer := range map[string]struct {
+		says   string
+		tamper func(map[string]any)
+	}{
+		"an organisation":       {"whole organisation", func(a map[string]any) { a["is_enterprise_install"], a["team"] = true, nil }},
+		"a missing scope":       {"chat:write", func(a map[string]any) { a["scope"] = "channels:history,app_mentions:read" }},
+		"a person's token":      {"does not say", func(a map[string]any) { a["token_type"] = "user" }},
+		"no workspace":          {"does not say", func(a map[string]any) { a["team"] = map[string]any{"id": "../T1"} }},
+		"no token":              {"does not say", func(a map[string]any) { delete(a, "access_token") }},
+		"a token of lines":      {"does not say", func(a map[string]any) { a["access_token"] = "xoxb-1\r\nX: y" }},
+		"an oversized answer":   {"does not answer", func(a map[string]any) { a["more"] = strings.Repeat("x", 17<<20) }},
+		"fields of other kinds": {"does not answer", func(a map[string]any) { a["team"] = "T1" }},
+	} {
+		x.app.Tamper(answer.tamper)
+		refused(what, v, v.begins(one), answer.says)
+	}
+	x.app.Tamper(nil)
+
+	at := v.begins(one)
+	cookie := v.cookie
+	if w, body := v.open(at); w.StatusCode != http.StatusOK || !strings.Contains(body, "Quokka &amp; Co") || !strings.Contains(body, "records") || !strings.Contains(body, "forgotten") {
+		t.Errorf("status %d: %s", w.StatusCode, body)
+	}
+	v.cookie = cookie
+	if w, body := v.open(at); w.StatusCode != http.StatusBadRequest || !strings.Contains(body, "ended already") {
+		t.Errorf("opened again: status %d: %s", w.StatusCode, body)
+	}
+	x.app.Tamper(func(a map[string]any) { a["app_id"] = "A0OTHER" })
+	if w, body := v.open(v.begins(x.spaces[1].Team().ID)); w.StatusCode != http.StatusBadRequest || !strings.Contains(body, "another app") {
+		t.Errorf("another app: status %d: %s", w.StatusCode, body)
+	}
+	if v.cookie == nil || v.cookie.Name != "__Host-earshot-install" {
+		t.Errorf("the cookie is %+v", v.cookie)
+	}
+	if strings.Contains(x.log.String(), "xoxb-") {
+		t.Error("a token is in the log")
+	}
+}
+
+// Without what an installation needs the bot does not start, and says what is missing.
+func TestWhatAnInstallationNeedsIsNamed(t *testing.T) {
+	t.Parallel()
+	x := newSpacesWorld(t, "http://127.0.0.1:1", nil)
+	for _, c := range []struct{ set, want string }{
+		{"EARSHOT_TOKEN_KEY=", "EARSHOT_TOKEN_KEY is not set"},
+		{"EARSHOT_TOKEN_KEY=canary-key", "EARSHOT_TOKEN_KEY: it is not 32 random bytes"},
+		{"EARSHOT_TOKEN_KEY_OLD=canary-key", "EARSHOT_TOKEN_KEY_OLD: it is not 32 random bytes"},
+		{"SLACK_CLIENT_ID=", "SLACK_CLIENT_ID is not set"},
+		{"SLACK_CLIENT_SECRET=", "SLACK_CLIENT_SECRET is not set"},
+		{"SLACK_SIGNING_SECRET=", "SLACK_SIGNING_SECRET is not set"},
+		{"EARSHOT_LISTEN=", "slack.listen"},
+		{"SLACK_BOT_TOKEN=xoxb-canary-key", "SLACK_BOT_TOKEN is set beside slack.install.url"},
+		{"EARSHOT_SLACK_INSTALL_URL=http://bot.example", "slack.install.url: must be https://HOST"},
+	} {
+		name, _, _ := strings.Cut(c.set, "=")
+		environ := slices.DeleteFunc(slices.Clone(x.environ), func(v string) bool { return strings.HasPrefix(v, name+"=") })
+		conf, err := config.Load("", append(environ, c.set))
+		if err == nil {
+			_, err = daemon.Open(context.Background(), daemon.Options{Config: conf})
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "canary-key") {
+			t.Errorf("%s: got %v, want %q", c.set, err, c.want)
+		}
+	}
+}
+
+// The check looks at the token of each workspace, and posts in none.
+func TestTheCheckLooksAtEachWorkspace(t *testing.T) {
+	t.Parallel()
+	x := newSpacesWorld(t, modeltest.StartScripted(t, slackScript), nil)
+	one, two := x.spaces[0], x.spaces[1]
+	checked := func() (out []string) {
+		t.Helper()
+		c, err := config.Load("", x.environ)
+		if err == nil {
+			err = daemon.CheckSlack(t.Context(), daemon.Options{Config: c, Log: slog.New(slog.DiscardHandler)}, one.general, func(f daemon.Finding) {
+				if f.State != daemon.Good {
+					out = append(out, f.What+": "+f.Found+"; "+f.Remedy)
+				}
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if got := checked(); len(got) != 1 || !strings.Contains(got[0], "no workspace has installed the app yet") || !strings.Contains(got[0], installURL+"/slack/install") {
+		t.Errorf("without an installation: %q", got)
+	}
+	x.start()
+	x.install(one)
+	x.install(two)
+	x.asks(two, "is it raining?")
+	two.Inject(simulate.Fault{Kind: simulate.DropEvent})
+	two.RevokeToken()
+	x.stop()
+	posted := len(one.Calls("chat.postMessage"))
+	if got := checked(); len(got) != 1 || !strings.HasPrefix(got[0], "T0WOMBAT: bot token: ") || !strings.Contains(got[0], "token_revoked") {
+		t.Errorf("with one token that is revoked: %q", got)
+	}
+	if n := len(one.Calls("chat.postMessage")); n != posted {
+		t.Errorf("it has posted %d times", n-posted)
+	}
+}
