@@ -30,6 +30,8 @@ type SlackAppOptions struct {
 	App App
 	// Redirects are the app's redirect URLs. Empty: every address is one.
 	Redirects []string
+	// SocketMode says that events and interactions of all workspaces go by the app's sockets.
+	SocketMode bool
 	// Rotates says that the tokens of installations end after twelve hours.
 	Rotates bool
 }
@@ -44,6 +46,7 @@ type SlackApp struct {
 
 	mu         sync.Mutex // guards what follows; a workspace's mutex may be taken while it is held
 	workspaces []*Slack
+	hub        *Slack // has the app's sockets; nil without SocketMode
 	chosen     string // the workspace in which the next one who is asked allows the app; "" denies it
 	codes      map[string]*grant
 	tamper     func(answer map[string]any)
@@ -79,6 +82,11 @@ func NewSlackApp(o *SlackAppOptions) (*SlackApp, error) {
 	if a.host, err = fake.Listen("Slack", &a.mu, a.o.Listener, a.o.Listen); err != nil {
 		return nil, err
 	}
+	if a.o.SocketMode {
+		if a.hub, err = NewSlack(&SlackOptions{App: *app, SocketMode: true, Now: a.o.Now}); err != nil {
+			return nil, errors.Join(err, a.host.Close(func() {}))
+		}
+	}
 	m := http.NewServeMux()
 	m.HandleFunc("GET /oauth/v2/authorize", a.serveAuthorize)
 	m.HandleFunc("/api/{method}", a.serveMethod)
@@ -104,13 +112,13 @@ func (a *SlackApp) AddWorkspace(o SlackOptions) (*Slack, error) {
 	o.App = a.o.App
 	o.App.UserID, o.App.BotID = cmp.Or(bot.UserID, fmt.Sprintf("U0EARSHOT%d", n)), cmp.Or(bot.BotID, fmt.Sprintf("B0EARSHOT%d", n))
 	o.App.BotToken, o.App.RefreshToken, o.App.AgentView = "xoxb-none-"+o.Team.ID, "", bot.AgentView
-	o.Now = a.o.Now
+	o.Now, o.SocketMode = a.o.Now, a.o.SocketMode
 	s, err := NewSlack(&o)
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	s.removed, s.front = true, a.host.URL+"/team/"+o.Team.ID
+	s.removed, s.hub, s.front = true, a.hub, a.host.URL+"/team/"+o.Team.ID
 	s.mu.Unlock()
 	a.workspaces = append(a.workspaces, s)
 	return s, nil
@@ -135,6 +143,9 @@ func (a *SlackApp) Tamper(f func(answer map[string]any)) {
 func (a *SlackApp) Close() error {
 	a.mu.Lock()
 	list := slices.Clone(a.workspaces)
+	if a.hub != nil {
+		list = append(list, a.hub)
+	}
 	a.mu.Unlock()
 	problems := []error{a.host.Close(func() {})}
 	for _, s := range list {
@@ -199,6 +210,9 @@ func (a *SlackApp) serveMethod(w http.ResponseWriter, h *http.Request) {
 	s := a.workspace(func(s *Slack) bool {
 		return r.token != "" && s.knows(r.token) || r.refresh != "" && (r.refresh == s.o.App.RefreshToken || r.refresh == s.nextRefresh)
 	})
+	if s == nil && r.token == a.o.App.AppToken {
+		s = a.hub
+	}
 	a.mu.Unlock()
 	switch {
 	case s != nil:

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"github.com/earshot-ai/earshot/simulate"
 )
 
@@ -170,6 +172,46 @@ func TestTokensOfAnInstallationRotateWhereTheAppSaysSo(t *testing.T) {
 		token, _ := next["access_token"].(string)
 		if who := callApp(t, a, "auth.test", token, nil); who["team_id"] != s.Team().ID {
 			t.Errorf("the exchanged token says %v", who)
+		}
+	}
+}
+
+// Workspaces of one app share its sockets.
+func TestOneSocketBringsTheEventsOfAllWorkspaces(t *testing.T) {
+	t.Parallel()
+	a, one, two := newApp(t, &simulate.SlackAppOptions{SocketMode: true})
+	at := callApp(t, a, "apps.connections.open", a.App().AppToken, nil)
+	url, _ := at["url"].(string)
+	conn, _, err := websocket.DefaultDialer.DialContext(t.Context(), url, nil)
+	if err != nil {
+		t.Fatalf("%v: %v", at, err)
+	}
+	defer conn.Close()
+	for i, s := range []*simulate.Slack{one, two} {
+		a.Choose(s.Team().ID)
+		redeem(t, a, allow(t, a, nil).Get("code"))
+		user := s.AddUser(simulate.User{Name: "ann"})
+		s.Say(s.AddChannel(simulate.Channel{Members: []string{user, s.App().UserID}}), user, "hello")
+		for {
+			var frame struct {
+				ID      string `json:"envelope_id"`
+				Payload struct {
+					Team string `json:"team_id"`
+				} `json:"payload"`
+			}
+			if err := conn.ReadJSON(&frame); err != nil {
+				t.Fatal(err)
+			}
+			if frame.ID == "" {
+				continue // hello
+			}
+			if frame.Payload.Team != s.Team().ID {
+				t.Errorf("event %d is of %q", i, frame.Payload.Team)
+			}
+			if err := conn.WriteJSON(map[string]string{"envelope_id": frame.ID}); err != nil {
+				t.Fatal(err)
+			}
+			break
 		}
 	}
 }

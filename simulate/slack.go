@@ -130,6 +130,7 @@ type Slack struct {
 	prompts     map[string][]string // by channel
 	titles      map[place]string
 	removed     bool              // the app was uninstalled, or not installed yet
+	hub         *Slack            // has the sockets of all workspaces of a [SlackApp]; nil: its own
 	front       string            // the address of the workspace at its [SlackApp]; "" where it has none
 	endedTokens map[string]string // tokens that are refused, with the code
 	olderTokens map[string]bool   // which work beside the newest until they end

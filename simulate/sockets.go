@@ -180,6 +180,7 @@ func (s *Slack) push(d *delivery) (outcome string, retry bool) {
 // ask sends a frame to one of the connections, which breaks then where cut is set, and waits
 // for its acknowledgement, with what that holds.
 func (s *Slack) ask(frame object, cut bool) (outcome string, answer json.RawMessage) {
+	s = cmp.Or(s.hub, s)
 	s.mu.Lock()
 	open := slices.DeleteFunc(slices.Clone(s.sockets), func(c *socket) bool { return c.leaving })
 	if len(open) == 0 {
@@ -219,6 +220,7 @@ func (s *Slack) ask(frame object, cut bool) (outcome string, answer json.RawMess
 
 // Connections returns how many sockets are open.
 func (s *Slack) Connections() int {
+	s = cmp.Or(s.hub, s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.sockets)

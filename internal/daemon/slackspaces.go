@@ -270,14 +270,16 @@ func (x *slackSpaces) erase(ctx context.Context, w earshot.WorkspaceID) error {
 	if err := slack.ForgetSelf(ctx, x.store, w); err != nil {
 		return err
 	}
-	if x.options.Config.Slack.Install.OnUninstall != config.LeavePurge {
-		return x.installs.Forget(ctx, w)
-	}
-	if err := x.store.EraseWorkspace(ctx, earshot.Slack, w); err != nil {
+	erased := x.options.Config.Slack.Install.OnUninstall == config.LeavePurge
+	if erased {
+		if err := x.store.EraseWorkspace(ctx, earshot.Slack, w); err != nil {
+			return err
+		}
+		x.caches.clear()
+	} else if err := x.installs.Forget(ctx, w); err != nil {
 		return err
 	}
-	x.caches.clear()
-	x.options.Log.Info("all that was stored of a workspace is erased: it has removed the app", "workspace", w)
+	x.options.Log.Info("a workspace has removed the app: its tokens are gone", "workspace", w, "erased", erased)
 	return erasure.Scrub(ctx, x.store, scrubWait)
 }
 

@@ -29,6 +29,8 @@ type spacesWorld struct {
 	app    *simulate.SlackApp
 	spaces []*space
 	log    *lines
+
+	sockets bool
 }
 
 // A space is one of the workspaces.
@@ -51,6 +53,9 @@ func newSpacesWorld(t *testing.T, server string, o *simulate.SlackAppOptions, en
 	x := &spacesWorld{botWorld: newBotWorld(t, server), app: app, log: &lines{}}
 	x.environ = append(append(x.environ, "EARSHOT_PLATFORM=slack", "EARSHOT_LISTEN=127.0.0.1:0", "EARSHOT_SLACK_API_URL="+app.URL()+"/api/", "EARSHOT_SLACK_INSTALL_URL="+installURL,
 		"EARSHOT_TOKEN_KEY="+tokenKey(1), "SLACK_CLIENT_ID="+app.App().ClientID, "SLACK_CLIENT_SECRET="+app.App().ClientSecret, "SLACK_SIGNING_SECRET="+app.App().SigningSecret), environ...)
+	if o != nil && o.SocketMode {
+		x.environ, x.sockets = append(x.environ, "SLACK_APP_TOKEN="+app.App().AppToken), true
+	}
 	x.options.Confirm = 400 * time.Millisecond
 	x.options.Log = slog.New(slog.NewTextHandler(x.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	for _, team := range []simulate.Team{{ID: "T0QUOKKA", Name: "Quokka & Co"}, {ID: "T0WOMBAT", Name: "Wombat"}} {
@@ -75,6 +80,9 @@ func (x *spacesWorld) start() {
 	x.t.Helper()
 	x.run()
 	x.deliver(x.daemon)
+	if x.sockets {
+		x.eventually("a socket is up", func() bool { return x.spaces[0].Connections() > 0 })
+	}
 }
 
 func (x *spacesWorld) deliver(to *daemon.Daemon) {
@@ -176,22 +184,37 @@ func (x *spacesWorld) left(text string) (out []string) {
 	return slices.Compact(out)
 }
 
+// gone waits until nothing of the texts is found. It looks seldom: a reader of a SQLite
+// file keeps deleted bytes from being scrubbed.
+func (x *spacesWorld) gone(texts ...string) {
+	x.t.Helper()
+	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		texts = slices.DeleteFunc(texts, func(text string) bool { return len(x.left(text)) == 0 })
+		if len(texts) == 0 {
+			return
+		}
+		if time.Since(began) > enough {
+			x.t.Fatalf("%q is left in %v", texts[0], x.left(texts[0]))
+		}
+	}
+}
+
 // Two workspaces install the app, and each has its own bot, over a restart. One removes
 // the app: nothing of it is left, and the other goes on.
 func TestTwoWorkspacesInstallTheAppAndOneRemovesIt(t *testing.T) {
 	t.Parallel()
 	server := modeltest.StartScripted(t, slackScript)
-	for name, spec := range map[string]func(t *testing.T) string{
-		"sqlite":   func(*testing.T) string { return "" },
-		"postgres": func(t *testing.T) string { return pgtest.Spec(t) },
-	} {
+	for name, how := range map[string]struct {
+		db string
+		by transport
+	}{"sqlite": {"", byHTTP}, "postgres": {"postgres", byHTTP}, "by socket": {"", bySocket}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var environ []string
-			if db := spec(t); db != "" {
-				environ = append(environ, "EARSHOT_DB="+db)
+			if how.db != "" {
+				environ = append(environ, "EARSHOT_DB="+pgtest.Spec(t))
 			}
-			x := newSpacesWorld(t, server, nil, environ...)
+			x := newSpacesWorld(t, server, &simulate.SlackAppOptions{SocketMode: how.by == bySocket}, environ...)
 			one, two := x.spaces[0], x.spaces[1]
 			x.start()
 			if status, body := x.get("/readyz", ""); status != http.StatusOK {
@@ -213,9 +236,7 @@ func TestTwoWorkspacesInstallTheAppAndOneRemovesIt(t *testing.T) {
 			kept := x.left(two.canary)
 
 			one.Uninstall()
-			x.eventually("nothing of the workspace is left", func() bool {
-				return len(x.left(one.Team().ID)) == 0 && len(x.left(one.canary)) == 0 && len(x.left(one.App().UserID)) == 0
-			})
+			x.gone(one.Team().ID, one.canary, one.App().UserID)
 			x.want("what is kept of the other", strings.Join(x.left(two.canary), ","), strings.Join(kept, ","))
 			x.asks(two, "is it raining now?")
 			if one.Say(one.general, one.ann, "does "+one.canary+" hear?"); len(x.left(one.canary)) > 0 {
@@ -363,6 +384,9 @@ func TestWhatIsNoInstallationInstallsNothing(t *testing.T) {
 	if w, body := v.open(at); w.StatusCode != http.StatusOK || !strings.Contains(body, "Quokka &amp; Co") || !strings.Contains(body, "records") || !strings.Contains(body, "forgotten") {
 		t.Errorf("status %d: %s", w.StatusCode, body)
 	}
+	if found := x.left("slack/installed/"); len(found) == 0 {
+		t.Error("an installation is not found where it is looked for")
+	}
 	v.cookie = cookie
 	if w, body := v.open(at); w.StatusCode != http.StatusBadRequest || !strings.Contains(body, "ended already") {
 		t.Errorf("opened again: status %d: %s", w.StatusCode, body)
@@ -442,5 +466,119 @@ func TestTheCheckLooksAtEachWorkspace(t *testing.T) {
 	}
 	if n := len(one.Calls("chat.postMessage")); n != posted {
 		t.Errorf("it has posted %d times", n-posted)
+	}
+}
+
+// Two replicas over one database: what one has seen installed the other serves too, and
+// what was uninstalled neither does.
+func TestReplicasServeTheSameWorkspaces(t *testing.T) {
+	t.Parallel()
+	x := newSpacesWorld(t, modeltest.StartScripted(t, slackScript), nil, "EARSHOT_DB="+pgtest.Spec(t))
+	one, two := x.spaces[0], x.spaces[1]
+	x.start()
+	other := &spacesWorld{botWorld: x.botWorld, app: x.app, spaces: x.spaces, log: x.log}
+	other.stop = nil
+	other.run()
+	x.install(one)
+	x.deliver(other.daemon) // at once: the event may come before the other one has looked
+	x.asks(one, "is it raining?")
+	other.install(two)
+	x.deliver(x.daemon)
+	x.asks(two, "is it raining?")
+	x.asks(one, "is it raining still?")
+	for _, s := range x.spaces {
+		x.eventually("both tell of workspace "+s.Team().ID, func() bool {
+			return served(x.daemon, s) && served(other.daemon, s)
+		})
+	}
+	x.deliver(other.daemon)
+	one.Uninstall()
+	x.gone(one.Team().ID, one.canary)
+	x.asks(two, "is it raining now?")
+	x.deliver(x.daemon)
+	x.asks(two, "is it raining later?")
+	x.stop()
+	other.stop()
+	x.start()
+	if found := x.left(one.Team().ID); len(found) > 0 {
+		t.Errorf("after both have ended the workspace is in %v", found)
+	}
+}
+
+// served reports whether a daemon has an answerable bot in a workspace.
+func served(d *daemon.Daemon, s *space) bool {
+	r, err := http.Get("http://" + d.Address + "/readyz")
+	if err != nil {
+		return false
+	}
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	return err == nil && r.StatusCode == http.StatusOK && !strings.Contains(string(body), s.Team().ID)
+}
+
+// The tokens of each installation rotate, and nobody notices: not when they end early,
+// nor over a restart. After an uninstallation no token is left.
+func TestTokensOfEachWorkspaceRotate(t *testing.T) {
+	t.Parallel()
+	x := newSpacesWorld(t, modeltest.StartScripted(t, slackScript), &simulate.SlackAppOptions{Rotates: true})
+	one, two := x.spaces[0], x.spaces[1]
+	exchanges := func(s *space) (n int) {
+		for _, c := range s.Calls("oauth.v2.access") {
+			if c.Error == "" {
+				n++
+			}
+		}
+		return n
+	}
+	x.start()
+	x.install(one)
+	x.install(two)
+	x.asks(one, "is it raining?")
+	x.asks(two, "is it raining?")
+	was := exchanges(two)
+	one.ExpireToken()
+	x.asks(one, "is it raining still?")
+	x.stop()
+	x.start()
+	x.asks(one, "is it raining now?")
+	x.asks(two, "is it raining now?")
+	if exchanges(one) != 2 || exchanges(two) != was {
+		t.Errorf("%d and %d exchanges, want one for each token: 2 and %d", exchanges(one), exchanges(two), was)
+	}
+	for _, shown := range []string{"xoxb-", "xoxe-1-"} {
+		if found := x.left(shown); len(found) > 0 || strings.Contains(x.log.String(), shown) {
+			t.Errorf("%q is in %v, or in the log", shown, found)
+		}
+	}
+	one.Uninstall()
+	x.gone(one.Team().ID, one.canary)
+	if list, err := x.daemon.Store.Notes(t.Context(), "slack/tokens/", 0); err != nil || len(list) != 1 {
+		t.Errorf("%d notes with exchanged tokens, %v; want that of the other workspace", len(list), err)
+	}
+	x.asks(two, "is it raining there?")
+}
+
+// With slack.install.on_uninstall: keep what was said stays, and the tokens do not.
+func TestAWorkspaceThatRemovesTheAppMayBeKept(t *testing.T) {
+	t.Parallel()
+	x := newSpacesWorld(t, modeltest.StartScripted(t, slackScript), nil, "EARSHOT_SLACK_ON_UNINSTALL=keep")
+	one := x.spaces[0]
+	x.start()
+	x.install(one)
+	x.asks(one, "is it raining?")
+	one.Uninstall()
+	x.eventually("its tokens are gone", func() bool {
+		var left []earshot.Note
+		for _, prefix := range []string{"slack/installed/", "slack/uninstalled/"} {
+			list, err := x.daemon.Store.Notes(t.Context(), prefix, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left = append(left, list...)
+		}
+		return len(left) == 0
+	})
+	if found := x.left(one.canary); len(found) == 0 {
+		t.Error("what was said is gone")
 	}
 }
