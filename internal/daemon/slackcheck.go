@@ -87,7 +87,8 @@ func checkInstalled(ctx context.Context, c config.Config, settings slack.Options
 	}
 	settings.AppToken, settings.SigningSecrets = secret.Secret{}, nil
 	for _, i := range list {
-		settings.BotToken, settings.Workspace, settings.Rotation.RefreshToken, settings.Rotation.Store = i.Token, i.Workspace, i.Refresh, own
+		settings.BotToken, settings.Workspace, settings.Rotation.RefreshToken = i.Token, i.Workspace, i.Refresh
+		settings.Rotation.Keys, settings.Rotation.Store = keys, own
 		slack.Check(ctx, settings, slack.CheckRequest{TokenAlone: true}, func(f Finding) {
 			f.What = string(i.Workspace) + ": " + f.What
 			tell(f)

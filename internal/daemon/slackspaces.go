@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-ai/earshot/erasure"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
 	"github.com/earshot-ai/earshot/platform/slack"
+	"github.com/earshot-ai/earshot/secret"
 )
 
 // SlackSpaces are the workspaces that have installed the app, each with an adapter and a
@@ -21,6 +22,7 @@ import (
 // uninstalled by way of another process begins or ends here too.
 type slackSpaces struct {
 	sharedParts
+	keys     *secret.Keyring
 	installs *slack.Installations
 	door     *slack.Door
 	wake     chan struct{} // the store has news
@@ -49,7 +51,7 @@ func openSlackSpaces(ctx context.Context, s sharedParts) (platform, error) {
 		return platform{}, err
 	}
 	x := &slackSpaces{
-		sharedParts: s, installs: slack.NewInstallations(keys, s.store),
+		sharedParts: s, keys: keys, installs: slack.NewInstallations(keys, s.store),
 		wake: make(chan struct{}, 1), syncing: make(chan struct{}, 1), list: map[earshot.WorkspaceID]*slackSpace{},
 	}
 	settings := slackSettings(c)
@@ -194,7 +196,8 @@ func (x *slackSpaces) sync(ctx context.Context) error {
 // start begins to serve a workspace, until ctx ends.
 func (x *slackSpaces) start(ctx context.Context, i slack.Installation) error {
 	service, err := newSlackService(x.sharedParts, func(o slack.Options) slack.Options {
-		o.BotToken, o.Rotation.RefreshToken, o.Workspace = i.Token, i.Refresh, i.Workspace
+		o.BotToken, o.Workspace = i.Token, i.Workspace
+		o.Rotation.RefreshToken, o.Rotation.Keys = i.Refresh, x.keys
 		o.Uninstalled = func(ctx context.Context) error { return x.uninstalled(ctx, x.space(i.Workspace)) }
 		return o
 	})

@@ -550,6 +550,19 @@ func TestTokensOfEachWorkspaceRotate(t *testing.T) {
 			t.Errorf("%q is in %v, or in the log", shown, found)
 		}
 	}
+	x.stop()
+	was = exchanges(one)
+	x.environ = append(x.environ, "EARSHOT_TOKEN_KEY="+tokenKey(2), "EARSHOT_TOKEN_KEY_OLD="+tokenKey(1))
+	x.start() // encrypts anew
+	x.asks(one, "is it raining with another key?")
+	x.asks(two, "is it raining with another key?")
+	x.stop()
+	x.environ = append(x.environ, "EARSHOT_TOKEN_KEY_OLD="+tokenKey(3))
+	x.start()
+	x.asks(one, "is it raining without the old one?")
+	if n := exchanges(one); n != was {
+		t.Errorf("another key causes %d exchanges", n-was)
+	}
 	one.Uninstall()
 	x.gone(one.Team().ID, one.canary)
 	if list, err := x.daemon.Store.Notes(t.Context(), "slack/tokens/", 0); err != nil || len(list) != 1 {
@@ -581,4 +594,54 @@ func TestAWorkspaceThatRemovesTheAppMayBeKept(t *testing.T) {
 	if found := x.left(one.canary); len(found) == 0 {
 		t.Error("what was said is gone")
 	}
+}
+
+// A click at an answer is feedback in its own workspace, by HTTP and by socket, and a file
+// is read with the token of its own.
+func TestAClickGoesToItsWorkspace(t *testing.T) {
+	server := modeltest.StartScripted(t, slackScript)
+	transports(t, func(t *testing.T, by transport) {
+		x := newSpacesWorld(t, server, &simulate.SlackAppOptions{SocketMode: by == bySocket}, "EARSHOT_FEEDBACK=buttons")
+		x.start()
+		for _, s := range x.spaces {
+			x.install(s)
+			x.asks(s, "is it raining?")
+		}
+		for i, s := range x.spaces {
+			var answer string
+			for _, m := range s.Messages(s.general) {
+				if m.User == s.App().UserID {
+					answer = m.TS
+				}
+			}
+			s.Click(s.general, answer, s.ann, "👎")
+			if c := s.Submit(s.ann, "it is not the time"); c.Outcome != "acked" {
+				t.Errorf("the form is answered %+v", c)
+			}
+			for j, of := range x.spaces {
+				scope := earshot.Scope{Platform: earshot.Slack, Workspace: earshot.WorkspaceID(of.Team().ID), Channel: earshot.ChannelID(of.general)}
+				want := 0
+				if j <= i {
+					want = 1
+				}
+				if list, err := x.daemon.Store.Feedback(t.Context(), earshot.FeedbackQuery{Scope: &scope}); err != nil || len(list) != want {
+					t.Errorf("after the click in %s: %d in %s, %v; want %d", s.Team().ID, len(list), of.Team().ID, err, want)
+				}
+			}
+			f := s.AddFile(simulate.File{Name: "notes.txt", Data: []byte("the file of " + s.canary)})
+			s.Upload(s.general, s.ann, "<@"+s.App().UserID+"> what of this file?", f)
+			x.ends(earshot.TurnDone)
+			if got := s.Calls("files.download"); len(got) != 1 || got[0].Error != "" {
+				t.Errorf("the file was read by %+v", got)
+			}
+		}
+		for i, s := range x.spaces {
+			other := x.spaces[1-i]
+			for _, p := range x.prompts() {
+				if strings.Contains(p, s.canary) && strings.Contains(p, other.canary) {
+					t.Errorf("a prompt has words of both: %s", p)
+				}
+			}
+		}
+	})
 }

@@ -28,6 +28,8 @@ type Rotation struct {
 	// RefreshToken is the first one, xoxe-1-…, as the installation gave it. The later
 	// ones are in the store.
 	RefreshToken secret.Secret
+	// Keys encrypt the tokens that are kept. nil: a key that is made of ClientSecret.
+	Keys *secret.Keyring
 	// Store keeps the tokens. nil: Options.Store does. Whoever uses a token that is
 	// exchanged and not kept locks the others out.
 	Store TokenStore
@@ -141,14 +143,22 @@ func (r *rotator) exchange(ctx context.Context) error {
 	}
 	now = r.time()
 	pair := tokenPair{Access: next.Access.Reveal(), Refresh: next.Refresh.Reveal(), Issued: now, Expires: now + earshot.Time(next.Lasts.Microseconds())}
-	data, err := r.seal(pair)
+	if err := r.keep(ctx, pair); err != nil {
+		return err
+	}
+	r.use(pair)
+	return nil
+}
+
+// keep stores a pair.
+func (r *rotator) keep(ctx context.Context, p tokenPair) error {
+	data, err := r.seal(p)
 	if err == nil {
 		err = r.store.PutNote(ctx, earshot.Note{Key: r.key(), Data: data})
 	}
 	if err != nil {
 		return fmt.Errorf("slack: store the new token: %w", err)
 	}
-	r.use(pair)
 	return nil
 }
 
@@ -169,6 +179,11 @@ func (r *rotator) load(ctx context.Context) error {
 	if len(list) > 0 && list[0].Key == r.key() {
 		if pair, err = r.open(list[0].Data); err != nil {
 			return err
+		}
+		if r.Keys != nil && !r.Keys.Current(list[0].Data) {
+			if err := r.keep(ctx, pair); err != nil {
+				return err
+			}
 		}
 	}
 	r.use(pair)
@@ -201,6 +216,9 @@ func (r *rotator) seal(p tokenPair) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.Keys != nil {
+		return r.Keys.Seal(plain, r.key()), nil
+	}
 	c, err := r.cipher()
 	if err != nil {
 		return nil, err
@@ -213,6 +231,13 @@ func (r *rotator) seal(p tokenPair) ([]byte, error) {
 var errSealed = errors.New("slack: the stored token cannot be read: its note is damaged; set SLACK_REFRESH_TOKEN to a new one")
 
 func (r *rotator) open(data []byte) (p tokenPair, err error) {
+	if r.Keys != nil {
+		plain, err := r.Keys.Open(data, r.key())
+		if err != nil || json.Unmarshal(plain, &p) != nil {
+			return p, errSealed
+		}
+		return p, nil
+	}
 	c, err := r.cipher()
 	if err != nil {
 		return p, err

@@ -8,8 +8,9 @@ import (
 	"github.com/earshot-ai/earshot/store/internal/rule"
 )
 
-// workspaceTables are the tables with a column workspace that are no channel's.
-var workspaceTables = []string{"author", "call_count"}
+// WorkspaceTables are the tables with a column workspace that are no channel's, but for the
+// erasures, of which a number may stay.
+var WorkspaceTables = []string{"author", "call_count"}
 
 // lastErasure selects the newest erasure of all, whose id must not be given again.
 const lastErasure = ` AND id = (SELECT max(id) FROM erasure)`
@@ -46,7 +47,7 @@ func (s *Store) EraseWorkspace(ctx context.Context, p earshot.Platform, w earsho
 				}
 			}
 		}
-		for _, table := range slices.Concat(ChannelTables, workspaceTables) {
+		for _, table := range slices.Concat(ChannelTables, WorkspaceTables) {
 			t.Write(`DELETE FROM `+table+named, string(p), string(w))
 		}
 		now := int64(t.now())
