@@ -3,11 +3,13 @@ package daemon_test
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +54,7 @@ func newSpacesWorld(t *testing.T, server string, o *simulate.SlackAppOptions, en
 	})
 	x := &spacesWorld{botWorld: newBotWorld(t, server), app: app, log: &lines{}}
 	x.environ = append(append(x.environ, "EARSHOT_PLATFORM=slack", "EARSHOT_LISTEN=127.0.0.1:0", "EARSHOT_SLACK_API_URL="+app.URL()+"/api/", "EARSHOT_SLACK_INSTALL_URL="+installURL,
-		"EARSHOT_TOKEN_KEY="+tokenKey(1), "SLACK_CLIENT_ID="+app.App().ClientID, "SLACK_CLIENT_SECRET="+app.App().ClientSecret, "SLACK_SIGNING_SECRET="+app.App().SigningSecret), environ...)
+		"EARSHOT_TOKEN_KEY="+tokenKey(1), "EARSHOT_HEALTH=127.0.0.1:0", "SLACK_CLIENT_ID="+app.App().ClientID, "SLACK_CLIENT_SECRET="+app.App().ClientSecret, "SLACK_SIGNING_SECRET="+app.App().SigningSecret), environ...)
 	if o != nil && o.SocketMode {
 		x.environ, x.sockets = append(x.environ, "SLACK_APP_TOKEN="+app.App().AppToken), true
 	}
@@ -199,6 +201,46 @@ func (x *spacesWorld) gone(texts ...string) {
 	}
 }
 
+// late sends a message of a workspace as Slack would, whatever the fake thinks of the app.
+func (x *spacesWorld) late(s *space) int {
+	x.t.Helper()
+	body := fmt.Sprintf(`{"type":"event_callback","event_id":"Ev0LATE","team_id":%q,"api_app_id":%q,"authorizations":[{"team_id":%[1]q}],"event":{"type":"message","channel":%q,"channel_type":"channel","user":%q,"text":%q,"ts":"1796070000.000100"}}`,
+		s.Team().ID, x.app.App().ID, s.general, s.ann, s.canary)
+	r, err := http.NewRequestWithContext(x.t.Context(), http.MethodPost, "http://"+x.daemon.Address+"/slack/events", strings.NewReader(body))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Slack-Request-Timestamp", stamp)
+	r.Header.Set("X-Slack-Signature", simulate.Sign(x.app.App().SigningSecret, stamp, []byte(body)))
+	w, err := http.DefaultClient.Do(r)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer w.Body.Close()
+	return w.StatusCode
+}
+
+// metricsOf returns a daemon's metrics.
+func metricsOf(t *testing.T, d *daemon.Daemon) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+d.Health+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	body, err := io.ReadAll(w.Body)
+	if err != nil || w.StatusCode != http.StatusOK {
+		t.Errorf("the metrics are answered with status %d, %v", w.StatusCode, err)
+	}
+	return string(body)
+}
+
 // Two workspaces install the app, and each has its own bot, over a restart. One removes
 // the app: nothing of it is left, and the other goes on.
 func TestTwoWorkspacesInstallTheAppAndOneRemovesIt(t *testing.T) {
@@ -233,14 +275,19 @@ func TestTwoWorkspacesInstallTheAppAndOneRemovesIt(t *testing.T) {
 					t.Errorf("%q is not found while it is stored", text)
 				}
 			}
+			x.install(one) // once more, and the new token takes the old one's place
+			x.asks(one, "is it raining with another token?")
+			if body := metricsOf(t, x.daemon); !strings.Contains(body, `earshot_api_calls_total{method="chat.postMessage",result="ok"}`) {
+				t.Errorf("the metrics are %s", body)
+			}
 			kept := x.left(two.canary)
 
 			one.Uninstall()
 			x.gone(one.Team().ID, one.canary, one.App().UserID)
 			x.want("what is kept of the other", strings.Join(x.left(two.canary), ","), strings.Join(kept, ","))
 			x.asks(two, "is it raining now?")
-			if one.Say(one.general, one.ann, "does "+one.canary+" hear?"); len(x.left(one.canary)) > 0 {
-				t.Error("the removed workspace is heard")
+			if status := x.late(one); status != http.StatusOK || len(x.left(one.canary)) > 0 {
+				t.Errorf("an event that comes late is answered %d, and %q is in %v", status, one.canary, x.left(one.canary))
 			}
 			x.stop()
 			x.start()

@@ -104,11 +104,13 @@ func (p *Platform) asksTwice() bool { return p.o.Purge || p.o.Uninstalled != nil
 
 // uninstalled stops the platform and leaves all channels of the workspace.
 func (p *Platform) uninstalled(ctx context.Context, purge bool) error {
-	p.o.Log.Error("the app was removed from the workspace: install it again and set the new tokens", "workspace", p.workspace, "purge", purge)
-	p.stop()
 	if p.o.Uninstalled != nil {
+		p.o.Log.Info("the app was removed from the workspace", "workspace", p.workspace)
+		p.stop()
 		return p.o.Uninstalled(ctx)
 	}
+	p.o.Log.Error("the app was removed from the workspace: install it again and set the new tokens", "workspace", p.workspace, "purge", purge)
+	p.stop()
 	list, err := p.o.Store.FindChannels(ctx, earshot.ChannelQuery{Platform: earshot.Slack, Workspaces: []earshot.WorkspaceID{p.workspace}})
 	if err != nil {
 		return fmt.Errorf("leave workspace %s: %w", p.workspace, err)

@@ -17,7 +17,9 @@
 //	err = b.Run(ctx) // answers, until ctx ends
 //
 // A Platform is one workspace, the one that its token was made in: events of
-// others are acknowledged and not kept. Slack's JSON is decoded by
+// others are acknowledged and not kept. Many workspaces have a Platform each: an
+// [Installer] lets them install the app, [Installations] keep their tokens, and a [Door]
+// takes what comes for all of them. Slack's JSON is decoded by
 // platform/slack/slackmsg, because a library that decodes an event
 // whole loses the message to one malformed block
 // (docs/decisions/050-slack-client.md).
@@ -35,6 +37,8 @@
 //	history       for backfill; files for media
 //	names         of people, channels and groups
 //	membership    channels joined and left, the app removed, and what is erased then
+//	install       how workspaces install the app, and where their tokens are kept
+//	door          what comes in for many workspaces
 //	check         what "earshot check" looks at
 //
 // Underneath, and without knowing this package: slackapi makes every call and has
