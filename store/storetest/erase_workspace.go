@@ -24,7 +24,12 @@ var workspaceCases = []testCase{
 			s.check(s.PutAuthors(ctx, scope.Platform, scope.Workspace, earshot.Author{ID: "U9", Name: "never spoke"}))
 			s.check(s.AddCalls(ctx, earshot.CallCount{Platform: scope.Platform, Workspace: scope.Workspace, Method: "m", Hour: timeAt(0), Calls: 1}))
 			s.check(s.PutNote(ctx, earshot.Note{Key: fmt.Sprintf("%s/kind/%s/x", scope.Platform, scope.Workspace), Data: []byte("canary")}))
-			_, err := s.BookCalls(ctx, fmt.Sprintf("%s %s method", scope.Platform, scope.Workspace), earshot.Rate{Every: time.Minute, Burst: 1}, 1, timeAt(0))
+			of := earshot.Purse{Platform: scope.Platform, Workspace: scope.Workspace}
+			channel, person := of, of
+			channel.Channel, person.Author = scope.Channel, "U9"
+			_, err := s.Spend(ctx, earshot.SpendChange{Day: timeAt(0), Used: earshot.Spend{Tokens: 5}, Purses: []earshot.PurseLimit{{}, {Purse: of}, {Purse: channel}, {Purse: person}}})
+			s.check(err)
+			_, err = s.BookCalls(ctx, fmt.Sprintf("%s %s method", scope.Platform, scope.Workspace), earshot.Rate{Every: time.Minute, Burst: 1}, 1, timeAt(0))
 			s.check(err)
 			if scope.Workspace == "T1" && scope.Platform == earshot.Slack {
 				gone = append(gone, x)
@@ -57,6 +62,17 @@ var workspaceCases = []testCase{
 		again, err := s.BookCalls(ctx, "slack T1 method", earshot.Rate{Every: time.Minute, Burst: 1}, 1, timeAt(0))
 		s.check(err)
 		s.equal("the rate begins anew", again.From, timeAt(0))
+		spent, err := s.Spent(ctx, timeAt(0))
+		s.check(err)
+		purses := map[earshot.Purse]int64{}
+		for _, x := range spent {
+			if x.Purse.Platform == earshot.Slack && x.Purse.Workspace == "T1" {
+				s.Errorf("spent is %+v", x)
+			}
+			purses[x.Purse] = x.Spend.Tokens
+		}
+		s.equal("what everybody has spent", purses[earshot.Purse{}], int64(20))
+		s.equal("what others have spent", len(purses), 7)
 		for _, x := range others {
 			s.equal("messages of another", x.newest(whole, open, 9), names("m1", "m2", "m3", "m50", "m52"))
 			authors, err := s.Authors(ctx, x.scope.Platform, x.scope.Workspace, "U9")

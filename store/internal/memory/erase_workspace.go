@@ -23,6 +23,7 @@ func (s *Store) EraseWorkspace(ctx context.Context, p earshot.Platform, w earsho
 		s.calls = slices.DeleteFunc(s.calls, func(c earshot.CallCount) bool { return c.Platform == at.platform && c.Workspace == at.id })
 		maps.DeleteFunc(s.notes, func(key string, _ []byte) bool { return rule.NamesWorkspace(key, at.platform, at.id) })
 		maps.DeleteFunc(s.rates, func(key string, _ earshot.Time) bool { return rule.NamesWorkspace(key, at.platform, at.id) })
+		maps.DeleteFunc(s.spends.sums, func(k purseDay, _ rule.Purse) bool { return rule.PurseIn(k.purse, at.platform, at.id) })
 		s.dropErasures(at)
 		return nil
 	})

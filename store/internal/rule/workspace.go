@@ -13,3 +13,10 @@ func NamesWorkspace(key string, p earshot.Platform, w earshot.WorkspaceID) bool 
 	parts := strings.FieldsFunc(key, func(r rune) bool { return r == '/' || r == ' ' })
 	return slices.Contains(parts, string(p)) && slices.Contains(parts, string(w))
 }
+
+// PurseIn reports whether the key of a purse, see [PurseKey], is that of a workspace, or of a
+// channel or a person in it.
+func PurseIn(key string, p earshot.Platform, w earshot.WorkspaceID) bool {
+	of := PurseKey(earshot.Purse{Platform: p, Workspace: w})
+	return key == of || strings.HasPrefix(key, of+"/")
+}

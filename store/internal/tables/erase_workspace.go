@@ -31,19 +31,21 @@ func (s *Store) EraseWorkspace(ctx context.Context, p earshot.Platform, w earsho
 		}
 	}
 	return s.engine.Apply(ctx, "erase a workspace", func(ctx context.Context, t *Tx) error {
-		var notes, rates []string
+		var notes, rates, purses []string
 		t.Ask(`SELECT key FROM note ORDER BY key`, nil, Gather(&notes, Scan[string]))
 		t.Ask(`SELECT key FROM rate ORDER BY key`, nil, Gather(&rates, Scan[string]))
+		t.Ask(`SELECT DISTINCT purse FROM spend ORDER BY purse`, nil, Gather(&purses, Scan[string]))
 		if err := t.Send(ctx); err != nil {
 			return err
 		}
 		for _, of := range []struct {
-			table string
-			keys  []string
-		}{{"note", notes}, {"rate", rates}} {
+			table, column string
+			keys          []string
+			of            func(string, earshot.Platform, earshot.WorkspaceID) bool
+		}{{"note", "key", notes, rule.NamesWorkspace}, {"rate", "key", rates, rule.NamesWorkspace}, {"spend", "purse", purses, rule.PurseIn}} {
 			for _, key := range of.keys {
-				if rule.NamesWorkspace(key, p, w) {
-					t.Write(`DELETE FROM `+of.table+` WHERE key = $1`, key)
+				if of.of(key, p, w) {
+					t.Write(`DELETE FROM `+of.table+` WHERE `+of.column+` = $1`, key)
 				}
 			}
 		}
