@@ -44,7 +44,7 @@ type Store interface {
 	// EraseWorkspace deletes all that is stored of a workspace, as when the app is
 	// uninstalled there: each channel as Erase does, all authors, what was counted, its
 	// erasures and what they keep from being recorded again, and the notes and rates whose
-	// keys have the platform and the workspace among their parts, which / and spaces
+	// keys have the workspace and the platform, or *, among their parts, which / and spaces
 	// divide. After an error some of it is gone, and the call may be repeated. Erasing a
 	// workspace of which nothing is stored is no error.
 	EraseWorkspace(ctx context.Context, p Platform, w WorkspaceID) error

@@ -54,7 +54,7 @@ func newSpacesWorld(t *testing.T, server string, o *simulate.SlackAppOptions, en
 	})
 	x := &spacesWorld{botWorld: newBotWorld(t, server), app: app, log: &lines{}}
 	x.environ = append(append(x.environ, "EARSHOT_PLATFORM=slack", "EARSHOT_LISTEN=127.0.0.1:0", "EARSHOT_SLACK_API_URL="+app.URL()+"/api/", "EARSHOT_SLACK_INSTALL_URL="+installURL,
-		"EARSHOT_TOKEN_KEY="+tokenKey(1), "EARSHOT_HEALTH=127.0.0.1:0", "SLACK_CLIENT_ID="+app.App().ClientID, "SLACK_CLIENT_SECRET="+app.App().ClientSecret, "SLACK_SIGNING_SECRET="+app.App().SigningSecret), environ...)
+		"EARSHOT_TOKEN_KEY="+tokenKey(1), "EARSHOT_HEALTH=127.0.0.1:0", "EARSHOT_API=127.0.0.1:0", "SLACK_CLIENT_ID="+app.App().ClientID, "SLACK_CLIENT_SECRET="+app.App().ClientSecret, "SLACK_SIGNING_SECRET="+app.App().SigningSecret), environ...)
 	if o != nil && o.SocketMode {
 		x.environ, x.sockets = append(x.environ, "SLACK_APP_TOKEN="+app.App().AppToken), true
 	}

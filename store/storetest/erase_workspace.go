@@ -37,7 +37,9 @@ var workspaceCases = []testCase{
 				others = append(others, x)
 			}
 		}
-		s.check(s.PutNote(ctx, earshot.Note{Key: "slack/kind/T11/x"}))
+		for _, key := range []string{"slack/kind/T11/x", "agent/T1/*/U1", "agent/T2/*/U1", "kind/slack/%541/C1"} {
+			s.check(s.PutNote(ctx, earshot.Note{Key: key}))
+		}
 		first, err := s.BeginErasure(ctx, earshot.ErasureOf{Platform: earshot.Slack, Workspace: "T2", User: "U7", Forget: true})
 		s.check(err)
 		last, err := s.BeginErasure(ctx, earshot.ErasureOf{Platform: earshot.Slack, Workspace: "T1", User: "U1", Forget: true})
@@ -58,7 +60,7 @@ var workspaceCases = []testCase{
 		for _, n := range notes {
 			keys = append(keys, n.Key)
 		}
-		s.equal("notes", keys, []string{"discord/kind/T1/x", "slack/kind/T11/x", "slack/kind/T2/x"})
+		s.equal("notes", keys, []string{"agent/T2/*/U1", "discord/kind/T1/x", "slack/kind/T11/x", "slack/kind/T2/x"})
 		again, err := s.BookCalls(ctx, "slack T1 method", earshot.Rate{Every: time.Minute, Burst: 1}, 1, timeAt(0))
 		s.check(err)
 		s.equal("the rate begins anew", again.From, timeAt(0))
