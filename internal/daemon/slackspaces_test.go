@@ -252,7 +252,7 @@ func TestTwoWorkspacesInstallTheAppAndOneRemovesIt(t *testing.T) {
 	}{"sqlite": {"", byHTTP}, "postgres": {"postgres", byHTTP}, "by socket": {"", bySocket}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var environ []string
+			environ := []string{"EARSHOT_LIMIT_WORKSPACE=2M", "EARSHOT_LIMIT_PERSON=1M", "EARSHOT_SLACK_WELCOME=true"} // which leave traces
 			if how.db != "" {
 				environ = append(environ, "EARSHOT_DB="+pgtest.Spec(t))
 			}
@@ -274,6 +274,12 @@ func TestTwoWorkspacesInstallTheAppAndOneRemovesIt(t *testing.T) {
 				if len(x.left(text)) == 0 {
 					t.Errorf("%q is not found while it is stored", text)
 				}
+			}
+			for _, s := range []*space{one, two} {
+				if got := told(t, s.Command(s.general, s.ann, "/earshot", "why")); !strings.Contains(got, "For my last answer to you here I read") {
+					t.Errorf("the command in %s is answered %q", s.Team().ID, got)
+				}
+				s.Join(s.AddChannel(simulate.Channel{Name: "more", Members: []string{s.ann}}), s.App().UserID)
 			}
 			x.install(one) // once more, and the new token takes the old one's place
 			x.asks(one, "is it raining with another token?")
