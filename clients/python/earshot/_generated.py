@@ -896,6 +896,7 @@ class Input(_Input, total=False):
     coverage: List[Coverage]
     instructions: Optional[str]
     mentioned: List[Mentioned]
+    notices: List[str]
     policy: Union[str, Dict[str, Any]]
     recalled: List[Recalled]
     stored: List[Stored]

@@ -788,6 +788,7 @@ export interface Input {
   instructions?: string | null | undefined;
   mentioned?: Mentioned[] | undefined;
   messages: Message[];
+  notices?: string[] | undefined;
   policy?: string | Record<string, unknown> | undefined;
   recalled?: Recalled[] | undefined;
   stored?: Stored[] | undefined;
