@@ -274,6 +274,13 @@ func parseCall(h *http.Request, ro route, body []byte) (*request, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(r.raw))
 	d.UseNumber()
+	if r.raw[0] == '[' { // a list, which its call reads
+		if !json.Valid(r.raw) {
+			r.raw = nil
+			return r, errBadJSON
+		}
+		return r, nil
+	}
 	if err := d.Decode(&r.body); err != nil {
 		r.raw = nil
 		return r, errBadJSON

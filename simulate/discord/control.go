@@ -32,6 +32,8 @@ type order struct {
 	Guild   string   `json:"guild"`
 	Embed   object   `json:"embed"`
 
+	Options map[string]string `json:"options"` // of a command
+
 	Token     string `json:"token"`
 	Code      int    `json:"code"`
 	Resumable bool   `json:"resumable"`
@@ -67,6 +69,15 @@ var acts = map[string]func(*Discord, *http.Request, order) (any, error){
 	},
 	"click": func(s *Discord, _ *http.Request, o order) (any, error) {
 		return postedAnswer(s.click(o.Channel, o.ID, o.User, o.Name))
+	},
+	"command": func(s *Discord, _ *http.Request, o order) (any, error) {
+		if o.ID != "" {
+			return postedAnswer(s.useMessageCommand(o.Channel, o.ID, o.User, o.Name))
+		}
+		return postedAnswer(s.useCommand(o.Channel, o.User, o.Name, o.Options))
+	},
+	"click_private": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return postedAnswer(s.clickPrivate(o.ID, o.Name))
 	},
 	"submit": func(s *Discord, _ *http.Request, o order) (any, error) {
 		return postedAnswer(s.submit(o.ID, []string{o.Text}))
@@ -246,12 +257,14 @@ func (s *Discord) state(h *http.Request) (any, error) {
 		return fake.List(s.Calls()), nil
 	case "events":
 		return fake.List(s.Events()), nil
+	case "commands":
+		return fake.List(s.Commands()), nil
 	case "interactions":
 		return fake.List(s.Interactions()), nil
 	case "users", "channels":
 		return s.directory(what == "users"), nil
 	default:
-		return nil, fmt.Errorf("there is no %q; there are calls, channels, events, interactions, messages, users", what)
+		return nil, fmt.Errorf("there is no %q; there are calls, channels, commands, events, interactions, messages, users", what)
 	}
 }
 

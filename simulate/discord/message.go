@@ -15,7 +15,9 @@ const (
 	typeDefault       = 0
 	typeThreadCreated = 18
 	typeReply         = 19
+	typeChatCommand   = 20
 	typeThreadStarter = 21
+	typeMenuCommand   = 23
 )
 
 // Flags of messages.

@@ -162,7 +162,7 @@ func (s *Discord) refer(c *channel, m *message, ref object) error {
 		}
 		return invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
 	}
-	if old.kind != typeDefault && old.kind != typeReply {
+	if !slices.Contains([]int{typeDefault, typeReply, typeChatCommand, typeMenuCommand}, old.kind) {
 		return invalid("message_reference", "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE", "Cannot reply to a system message")
 	}
 	m.kind, m.reply = typeReply, &reference{c.Guild, c.ID, id}

@@ -20,6 +20,12 @@ func init() { //nolint:gochecknoinits // the list's functions use the list
 		{op: "create_dm", method: "POST", path: "/users/@me/channels", run: (*Discord).createDM},
 		{op: "get_my_application", method: "GET", path: "/applications/@me", run: (*Discord).getApplication},
 		{op: "get_my_oauth2_application", method: "GET", path: "/oauth2/applications/@me", run: (*Discord).getApplication},
+		{op: "list_application_commands", method: "GET", path: "/applications/{application}/commands", run: onFound((*Discord).ownApplication, (*Discord).listCommands)},
+		{op: "create_application_command", method: "POST", path: "/applications/{application}/commands", run: onFound((*Discord).ownApplication, (*Discord).createCommand)},
+		{op: "bulk_set_application_commands", method: "PUT", path: "/applications/{application}/commands", run: onFound((*Discord).ownApplication, (*Discord).setCommands)},
+		{op: "get_application_command", method: "GET", path: "/applications/{application}/commands/{command}", run: onFound((*Discord).ownCommand, (*Discord).getCommand)},
+		{op: "update_application_command", method: "PATCH", path: "/applications/{application}/commands/{command}", run: onFound((*Discord).ownCommand, (*Discord).updateCommand)},
+		{op: "delete_application_command", method: "DELETE", path: "/applications/{application}/commands/{command}", run: onFound((*Discord).ownCommand, (*Discord).deleteCommand)},
 
 		{op: "get_guild", method: "GET", path: "/guilds/{guild}", run: onFound((*Discord).ownGuild, (*Discord).getGuild)},
 		{op: "list_guild_channels", method: "GET", path: "/guilds/{guild}/channels", run: onFound((*Discord).ownGuild, (*Discord).listGuildChannels)},
