@@ -131,3 +131,13 @@ const (
 	HomeAsk      Key = "home_ask"
 	Welcome      Key = "welcome"
 )
+
+// What stands beside a command where a platform lists them, and beside what it takes.
+const (
+	AboutAsk      Key = "about_ask"
+	AboutQuestion Key = "about_question"
+	AboutStop     Key = "about_stop"
+	AboutWhy      Key = "about_why"
+	AboutForget   Key = "about_forget"
+	AboutHelp     Key = "about_help"
+)
