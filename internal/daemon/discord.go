@@ -60,7 +60,7 @@ func (s *discordService) answer(ctx context.Context) ([]func(context.Context) er
 	s.events.connect(b, s.history, s.newCommands(b, who))
 	calls := &callCounter{store: s.store, log: s.options.Log, now: s.options.Outside.clock, read: s.adapter.Calls}
 	return []func(context.Context) error{
-		b.Run, s.summaries(who), s.summariesOfAgents(who.ID), s.readHistory, calls.Run,
+		b.Run, s.summaries(who), s.summariesOfAgents(who.ID), s.readHistory, calls.Run, s.registerCommands,
 		func(ctx context.Context) error { return s.adapter.Listen(ctx, s.events.Handle) },
 	}, nil
 }
@@ -75,6 +75,19 @@ func (s *discordService) readHistory(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
+}
+
+// registerCommands registers the bot's commands, unless the configuration leaves them out. One
+// process does for all of several with shards.
+func (s *discordService) registerCommands(ctx context.Context) error {
+	d := s.options.Config.Discord
+	if d.Commands && shardOf(d, discordmsg.DirectMessages) {
+		if err := s.adapter.Register(ctx); err != nil {
+			return err
+		}
+	}
+	<-ctx.Done()
+	return nil
 }
 
 // openStored opens the histories of the workspaces that are stored and whose events

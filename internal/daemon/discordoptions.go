@@ -21,6 +21,9 @@ func (s *discordService) adapterOptions(of sharedParts) discord.Options {
 		o.Dialer = &websocket.Dialer{NetDialContext: x.Dial}
 	}
 	o.Choose, o.Say = s.events.Choose, s.events.Say
+	if of.options.Config.Discord.Commands {
+		o.Command = s.events.Command
+	}
 	o.Up = sync.OnceFunc(func() { close(s.hears) })
 	o.Acknowledged, o.Refused, o.Missed, o.Left, o.Joined = of.meters.Acknowledged, of.noteRefused, s.events.noteMissed, s.events.leaveChannel, s.joinGuild
 	return o

@@ -29,7 +29,9 @@ const (
 // Types of answers (Receiving and Responding, Interaction Callback Type).
 const (
 	answerMessage  = 4 // by a message
+	answerLater    = 5 // by a message that is to come
 	answerDeferred = 6 // the click was taken; nothing is shown
+	answerUpdate   = 7 // by a change of the message that has the button
 	answerForm     = 9 // by a form
 )
 
@@ -47,6 +49,8 @@ type privateMessage struct {
 	Content  string          `json:"content"`
 	Flags    int             `json:"flags"`
 	Mentions allowedMentions `json:"allowed_mentions"`
+	// Components are left as they are where they are missing.
+	Components *[]actionRow `json:"components,omitempty"`
 }
 
 func newPrivate(text string) privateMessage {
@@ -101,16 +105,29 @@ func newForm(i discordmsg.Interaction, c bot.Choice) form {
 // store, or for an answer of Discord.
 func beside(kind string) bool { return kind == "INTERACTION_CREATE" }
 
-// interaction takes a click on a choice, or the form that a choice has opened. It is
+// interaction takes a command, a click on a choice, or a form that was opened. It is
 // handled once: the person who is told that it failed may choose again.
 //
 // Discord is told first that the click was taken, and only if it accepts that in time is
 // the choice handed on. Otherwise it would show the person that the click failed, while it
 // had done what it says.
 func (p *Platform) interaction(ctx context.Context, x *delivery) error {
-	i, c, why := p.readClick(x.Data)
-	if why == "" {
-		why = p.click(ctx, x, i, c)
+	i, ok := discordmsg.ReadInteraction(x.Data)
+	var why string
+	switch {
+	case !ok:
+		why = "it does not say whose it is, who did it or where"
+	case i.App != p.app:
+		why = "it is another application's"
+	case i.By.Kind != earshot.Human:
+		why = "it is not a person's"
+	case isCommand(i):
+		why = p.command(ctx, x, i)
+	default:
+		var c bot.Chosen
+		if c, why = p.readClick(i); why == "" {
+			why = p.click(ctx, x, i, c)
+		}
 	}
 	if why != "" {
 		p.o.Log.Debug("an interaction is ignored", "delivery", x.Delivery, "why", why)
@@ -119,34 +136,27 @@ func (p *Platform) interaction(ctx context.Context, x *delivery) error {
 }
 
 // readClick reads a click on a choice, or says why it is none.
-func (p *Platform) readClick(data []byte) (i discordmsg.Interaction, c bot.Chosen, why string) {
-	i, ok := discordmsg.ReadInteraction(data)
+func (p *Platform) readClick(i discordmsg.Interaction) (c bot.Chosen, why string) {
 	key, choice, err := readChoice(i.CustomID)
 	words, filled := i.Words[wordsField]
 	isForm := i.Type == discordmsg.InteractionForm
 	switch {
 	case p.o.Choose == nil:
-		return i, c, "nothing takes choices"
-	case !ok:
-		return i, c, "it does not say whose it is, who did it or where"
-	case i.App != p.app:
-		return i, c, "it is another application's"
+		return c, "nothing takes choices"
 	case i.Type != discordmsg.InteractionComponent && !isForm:
-		return i, c, "it is neither a click nor a form"
+		return c, "it is neither a click nor a form"
 	case err != nil:
-		return i, c, "it is of no choice"
+		return c, "it is of no choice"
 	case i.Message == "":
-		return i, c, "it is at no message"
-	case i.By.Kind != earshot.Human:
-		return i, c, "it is not a person's"
+		return c, "it is at no message"
 	case isForm && (choice.Words == "" || !filled || utf8.RuneCountInString(words) > maxWords):
-		return i, c, "the form is not that of the choice"
+		return c, "the form is not that of the choice"
 	}
 	c = bot.Chosen{Message: i.Message, Key: key, Choice: choice.ID, By: i.By, Groups: i.Roles}
 	if isForm {
 		c.Words = strings.TrimSpace(words)
 	}
-	return i, c, ""
+	return c, ""
 }
 
 // click takes a click, or says why it does not.
@@ -174,7 +184,7 @@ func (p *Platform) click(ctx context.Context, x *delivery, i discordmsg.Interact
 	}
 	if err := p.answerInteraction(within, i, answer); err != nil {
 		if takes && errors.Is(err, discordapi.ErrNotAnswered) { // if it arrived, the person does not see that it failed
-			p.tell(ctx, i, c, p.say(ctx, at.channel().Scope(), words.NotStored))
+			p.tell(ctx, i, p.say(ctx, at.channel().Scope(), words.NotStored))
 		}
 		return "it cannot be answered: " + err.Error()
 	}
@@ -210,7 +220,7 @@ func (p *Platform) choose(ctx context.Context, i discordmsg.Interaction, c bot.C
 		text = p.say(ctx, c.Scope, words.NotStored)
 	}
 	if text != "" {
-		p.tell(ctx, i, c, text)
+		p.tell(ctx, i, text)
 	}
 }
 
@@ -222,12 +232,12 @@ func (p *Platform) say(ctx context.Context, s earshot.Scope, k words.Key) string
 	return p.o.Say(ctx, s, string(k))
 }
 
-// tell tells something to who clicked, alone: Create Followup Message. It does so also
+// tell tells something to who did something, alone: Create Followup Message. It does so also
 // when ctx has ended, which may be why there is something to tell.
-func (p *Platform) tell(ctx context.Context, i discordmsg.Interaction, c bot.Chosen, text string) {
+func (p *Platform) tell(ctx context.Context, i discordmsg.Interaction, text string) {
 	telling, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
 	defer cancel()
 	if _, err := p.client.Call(telling, rest.CreateFollowupMessage, []any{p.app, i.Token}, nil, newPrivate(text)); err != nil {
-		p.o.Log.Warn("a person cannot be told what came of their choice", "channel", c.Scope.Channel, "message", c.Message, "err", err)
+		p.o.Log.Warn("a person cannot be told what came of what they did", "channel", i.Channel, "message", i.Message, "err", err)
 	}
 }

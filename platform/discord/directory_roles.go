@@ -66,6 +66,10 @@ func (d *directory) decode(ctx context.Context, guild string, raw []byte) (disco
 	if m.Message.Author.ID == d.p.user {
 		m.Message.Author.ID = d.p.identity.ID // by which our posts are written down
 	}
+	d.p.attribute(&m)
+	if m.Referenced != nil {
+		d.p.attribute(m.Referenced)
+	}
 	return m, nil
 }
 

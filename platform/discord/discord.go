@@ -15,6 +15,7 @@
 //	proxies       webhooks that post again what a person wrote
 //	reply         what goes out, as [bot.Platform] asks
 //	choices       buttons: how they are shown, and who has chosen
+//	commands      what people do by commands, and how those are registered
 //	history       for backfill; files for media
 //	membership    guilds and channels joined and left
 //	check         what "earshot check" looks at

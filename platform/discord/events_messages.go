@@ -94,6 +94,12 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 			return err
 		}
 		e.refused, e.known = why, e.known || repeats
+	case d.AskedBy.ID != "": // the roles that it tells are ours
+		why, err := p.Refused(ctx, at.channel(), m.Author.ID)
+		if err != nil {
+			return err
+		}
+		e.refused = why
 	default:
 		e.groups = d.Roles
 		if e.refused = p.notAllowed(m.Author.ID, d.Roles); at.Guild != "" {

@@ -106,6 +106,9 @@ type Options struct {
 	// several at a time, beside the events, and each once, within a minute. nil: nobody
 	// can choose anything.
 	Choose func(ctx context.Context, c bot.Chosen) (private string, err error)
+	// Command does what somebody says by a command, and returns what they alone are told:
+	// several at a time, beside the events, and each once. nil: there are no commands.
+	Command func(ctx context.Context, x bot.Command) (private string, err error)
 	// Say returns a sentence of the bot's own as it is said in a channel, as [bot.Bot.Say] does:
 	// for what people are told by the platform itself. Default: in English.
 	Say func(ctx context.Context, s earshot.Scope, key string, with ...string) string

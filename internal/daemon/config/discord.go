@@ -15,6 +15,7 @@ type Discord struct {
 	Reply       string       `yaml:"reply" env:"EARSHOT_DISCORD_REPLY" doc:"how an answer appears: update (a placeholder that becomes the answer) or post (once it is complete)."`
 	Placeholder string       `yaml:"placeholder" env:"EARSHOT_DISCORD_PLACEHOLDER" doc:"the text of the placeholder."`
 	Thread      string       `yaml:"thread" env:"EARSHOT_DISCORD_THREAD" doc:"where a mention in a channel is answered: off (below it, as a reply) or on_mention (in a thread of its own)."`
+	Commands    bool         `yaml:"commands" env:"EARSHOT_DISCORD_COMMANDS" doc:"whether the bot registers its commands (/ask, /why, /stop, /forget, /help, and Ask about this in a message's menu) and answers them. Commands of the application that are another program's stay as they are."`
 	Allow       DiscordAllow `yaml:"allow" doc:"where the bot listens and whom it answers; ids, and everything where a list is empty"`
 	OnLeave     string       `yaml:"on_leave" env:"EARSHOT_DISCORD_ON_LEAVE" doc:"what happens to the stored messages of a channel that is deleted or hidden from the bot, and of a guild that removes it: keep or purge."`
 }
@@ -33,7 +34,7 @@ const (
 )
 
 func defaultDiscord() Discord {
-	return Discord{Reply: ReplyUpdate, Placeholder: "…", Thread: ThreadOff, OnLeave: LeaveKeep}
+	return Discord{Reply: ReplyUpdate, Placeholder: "…", Thread: ThreadOff, OnLeave: LeaveKeep, Commands: true}
 }
 
 // checkDiscord checks the settings of Discord that are neither a choice nor a

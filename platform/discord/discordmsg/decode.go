@@ -63,7 +63,11 @@ type DecodedMessage struct {
 	Thread        *Channel
 	ThreadName    string
 	ThreadReplies int
-	Notes         []string // what could not be read, as paths; at most 20
+	// AskedBy is who has used a command that the message answers, and AskedAbout the message
+	// in whose menu they chose it. Discord says so, not who posted.
+	AskedBy    earshot.Author
+	AskedAbout earshot.MessageID
+	Notes      []string // what could not be read, as paths; at most 20
 }
 
 // maxText bounds a stored text, in bytes. Discord's own bound is 4,000 characters, to
@@ -163,6 +167,7 @@ func (r *reader) decode(v value, references bool) (DecodedMessage, error) {
 	r.thread(&d, v.Get("thread"))
 	d.Starter = d.Type == typeStarter
 	r.reference(&d, v)
+	r.asked(&d, v)
 	if references {
 		r.referenced(&d, v.Get("referenced_message"))
 	}

@@ -42,6 +42,9 @@ func timeOf(id, timestamp string) (earshot.Time, bool) {
 	return t, err == nil
 }
 
+// IsID reports whether s can be an id of Discord.
+func IsID(s string) bool { return isSnowflake(s) }
+
 // isSnowflake reports whether s can be an id.
 func isSnowflake(s string) bool {
 	if s == "" || len(s) > 20 {

@@ -30,7 +30,16 @@ func TestAnInteractionIsRead(t *testing.T) {
 			{"type":18,"component":{"type":4,"custom_id":"why","value":"too\nlate"}},{"type":1,"components":[{"type":4,"custom_id":"when","value":""}]},{"type":18,"component":{"type":3,"custom_id":"pick","values":["x"]}}]}}`,
 			discordmsg.Interaction{ID: "500", Token: "tok", App: "1", Type: 5, Channel: "11", Message: "600", By: mara, CustomID: "f", Words: map[string]string{"why": "too\nlate", "when": ""}},
 		},
-		"a command is one too":     {`{"id":"500","application_id":"1","type":2,"token":"tok","channel_id":"11","user":{"id":"2","username":"mara.v","global_name":"Mara"},"data":{"id":"7","name":"ask"}}`, discordmsg.Interaction{ID: "500", Token: "tok", App: "1", Type: 2, Channel: "11", By: mara}},
+		"a command, with its options": {
+			`{"id":"500","application_id":"1","type":2,"token":"tok","channel_id":"11","user":{"id":"2","username":"mara.v","global_name":"Mara"},"app_permissions":"1024",
+			"data":{"id":"7","name":"ask","type":1,"options":[{"name":"question","type":3,"value":"why?"},{"name":"n","type":4,"value":7},{"name":"","type":3,"value":"x"},7]}}`,
+			discordmsg.Interaction{ID: "500", Token: "tok", App: "1", Type: 2, Channel: "11", By: mara, CommandID: "7", Command: "ask", CommandType: 1, Options: map[string]string{"question": "why?"}},
+		},
+		"a command in a message's menu, where the application sees nothing": {
+			`{"id":"500","application_id":"1","type":2,"token":"tok","channel_id":"11","user":{"id":"2","username":"mara.v","global_name":"Mara"},"app_permissions":"2048",
+			"data":{"id":"7","name":"Ask about this","type":3,"target_id":"600","options":"none"}}`,
+			discordmsg.Interaction{ID: "500", Token: "tok", App: "1", Type: 2, Channel: "11", By: mara, CommandID: "7", Command: "Ask about this", CommandType: 3, Target: "600", Blind: true},
+		},
 		"in a guild, by no member": {`{"id":"500","application_id":"1","type":3,"token":"tok","channel_id":"11","guild_id":"9","user":{"id":"2"}}`, discordmsg.Interaction{}},
 		"in a guild that is no id": {`{"id":"500","application_id":"1","type":3,"token":"tok","channel_id":"11","guild_id":{},"user":{"id":"2"},"member":{"user":{"id":"2"}}}`, discordmsg.Interaction{}},
 		"in none, by a member":     {`{"id":"500","application_id":"1","type":3,"token":"tok","channel_id":"11","member":{"user":{"id":"2"}}}`, discordmsg.Interaction{}},
