@@ -23,6 +23,6 @@ func CheckDiscord(ctx context.Context, o Options, channels []string, tell func(F
 	defer st.Close()
 	settings := discordSettings(o.Config)
 	settings.Store, settings.Log = st, o.Log
-	discord.Check(ctx, settings, discord.CheckRequest{Channels: channels}, tell)
+	discord.Check(ctx, settings, discord.CheckRequest{Channels: channels, Commands: o.Config.Discord.Commands}, tell)
 	return nil
 }

@@ -83,7 +83,7 @@ func TestADiscordStartSaysWhereTheBotIs(t *testing.T) {
 		{"in a server", discord.Options{}, func(*discordWorld) {}, "it is @earshot on Discord, in Simulated"},
 		{"in several", discord.Options{}, func(x *discordWorld) { x.AddGuild(discord.Guild{Name: "Second"}) }, "it is @earshot on Discord, in Simulated, Second"},
 		{"in none", discord.Options{}, func(x *discordWorld) { x.Leave(x.Guild(), x.self) },
-			"it is @earshot on Discord, in no server yet; invite it: https://discord.com/oauth2/authorize?client_id=1100000000000000001&permissions=309237746752&scope=bot"},
+			"it is @earshot on Discord, in no server yet; invite it: https://discord.com/oauth2/authorize?client_id=1100000000000000001&permissions=309237746752&scope=bot+applications.commands"},
 		{"without content", discord.Options{NoMessageContent: true}, func(*discordWorld) {},
 			"it is @earshot on Discord, in Simulated; without MESSAGE_CONTENT: only messages that mention the bot, and direct messages, are read (docs/discord.md)"},
 	} {

@@ -24,7 +24,7 @@ const permissions = discord.PermissionViewChannel | discord.PermissionSendMessag
 // InviteURL returns the link by which somebody with Manage Server adds an
 // application's bot to a server, with the permissions that it needs.
 func InviteURL(app string) string {
-	return "https://discord.com/oauth2/authorize?" + url.Values{"client_id": {app}, "scope": {"bot"}, "permissions": {strconv.FormatInt(int64(permissions), 10)}}.Encode()
+	return "https://discord.com/oauth2/authorize?" + url.Values{"client_id": {app}, "scope": {"bot applications.commands"}, "permissions": {strconv.FormatInt(int64(permissions), 10)}}.Encode()
 }
 
 // A CheckRequest says what is checked besides the token, the intents and the servers.
@@ -32,6 +32,7 @@ type CheckRequest struct {
 	// Channels are ids of channels or threads in which a message may be posted, which
 	// is removed again. None: nothing is posted anywhere.
 	Channels []string
+	Commands bool // that the bot is to have commands
 	// Patience is how long the gateway and an event are waited for. Default: 15 s.
 	Patience time.Duration
 }
@@ -54,6 +55,9 @@ func Check(ctx context.Context, o Options, r CheckRequest, tell check.Report) {
 	c.Good("bot token", fmt.Sprintf("it is %s, application %s", p.identity.Name, p.app))
 	c.intents(ctx)
 	c.servers(ctx)
+	if r.Commands {
+		c.commands(ctx)
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	heard := c.listen(ctx)

@@ -1,6 +1,7 @@
 package discord_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,7 +54,7 @@ good removing in #general
 	if n := len(x.fake.Messages(x.general)); n != 0 {
 		t.Errorf("%d messages are left", n)
 	}
-	if got, want := list[3].Found, "https://discord.com/oauth2/authorize?client_id="+x.fake.App().ID+"&permissions=309237746752&scope=bot"; got != want {
+	if got, want := list[3].Found, "https://discord.com/oauth2/authorize?client_id="+x.fake.App().ID+"&permissions=309237746752&scope=bot+applications.commands"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -146,5 +147,31 @@ func TestCheckDoesNotBlameTheTokenForSilence(t *testing.T) {
 	}
 	if f := list[0]; strings.Contains(f.Remedy, "DISCORD_BOT_TOKEN") || !strings.Contains(f.Remedy, "discord.api_url") {
 		t.Errorf("remedy %q", f.Remedy)
+	}
+}
+
+func TestCheckTellsOfCommands(t *testing.T) {
+	t.Parallel()
+	x := speak(t, nil)
+	commands := func() check.Finding {
+		list, got := x.findings(discord.CheckRequest{Commands: true})
+		i := slices.IndexFunc(list, func(f check.Finding) bool { return f.What == "commands" })
+		if i < 0 {
+			t.Fatalf("nothing is told of commands:\n%s", got)
+		}
+		return list[i]
+	}
+	if f := commands(); f.State != check.Unknown || !strings.Contains(f.Found, "not registered yet: ask, why") {
+		t.Errorf("before they are registered: %+v", f)
+	}
+	if err := x.Register(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if f := commands(); f.State != check.Good {
+		t.Errorf("once they are: %+v", f)
+	}
+	x.fake.Inject(fake.Fault{On: "list_application_commands", Kind: fake.Forbidden})
+	if f := commands(); f.State != check.Poor {
+		t.Errorf("where Discord refuses: %+v", f)
 	}
 }

@@ -62,6 +62,16 @@ func (s *Discord) Commands() []Command {
 	return out
 }
 
+// Register registers a command without options for the application, as another program of it
+// does, and returns its id.
+func (s *Discord) Register(x Command) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, _, err := s.register(object{"type": x.Type, "name": x.Name, "description": x.Description})
+	check(err)
+	return c.ID
+}
+
 // ownApplication refuses a call about another application than the bot's.
 func (s *Discord) ownApplication(r *request) (struct{}, error) {
 	if r.params["application"] != s.o.App.ID {
