@@ -2,11 +2,14 @@ package daemon_test
 
 import (
 	"errors"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/earshot-ai/earshot"
+	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/model/modeltest"
 	"github.com/earshot-ai/earshot/simulate/discord"
 	"github.com/earshot-ai/earshot/store"
@@ -171,5 +174,65 @@ func TestAPersonHasWhatTheySaidErasedOnDiscord(t *testing.T) {
 	})
 	if m := x.kept(x.general, his); m.Text != "the gate is open" {
 		t.Errorf("of his is left %+v", m)
+	}
+}
+
+// A question that was posted for somebody gets one answer, wherever the process ends.
+func TestKillsWhileACommandIsAnswered(t *testing.T) {
+	server := modeltest.StartScripted(t, script, discordScript())
+	for _, point := range bot.FaultPoints() {
+		t.Run("killed "+point, func(t *testing.T) {
+			t.Parallel()
+			x := newDiscordWorld(t, server, nil, "EARSHOT_LEASE_SECONDS=4")
+			x.commanded()
+			x.Say(x.general, x.bob, "staging is on port 4242")
+			x.stored(1)
+			x.stop()
+			cmd := exec.CommandContext(t.Context(), os.Args[0])
+			cmd.Env = append(slices.Clone(x.environ), "EARSHOT_TEST_SERVE=1", "EARSHOT_FAULT="+point, "HOME="+t.TempDir())
+			var out strings.Builder
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			x.until("the process listens", func() bool { return x.Connections() > 0 })
+			x.UseCommand(x.general, x.ann, "ask", map[string]string{"question": "which port is it?"})
+			err := cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != 137 {
+				t.Fatalf("it ended with status %d, %v, want it killed at %s: %s", code, err, point, out.String())
+			}
+			x.start()
+			x.over(1)
+			list := x.Messages(x.general)
+			asked := list[1]
+			if want := "<@" + x.ann + ">: which port is it?"; asked.Content != want || len(list) != 3 {
+				t.Errorf("people see %+v", list)
+			}
+			x.wantAnswers(x.general, asked.ID, "Staging is on port 4242.")
+			if m := x.kept(x.general, asked.ID); m.Author.ID != earshot.AuthorID(x.ann) {
+				t.Errorf("the question is %+v", m)
+			}
+		})
+	}
+}
+
+// A question that was posted when the process ended is found in history by the next, which
+// has no session to go on with.
+func TestAQuestionByACommandIsFoundInHistory(t *testing.T) {
+	x := newDiscordWorld(t, modeltest.StartScripted(t, discordScript()), nil)
+	x.commanded()
+	x.Say(x.general, x.bob, "there are two servers")
+	x.stored(1)
+	x.Inject(discord.Fault{On: "MESSAGE_CREATE", Kind: discord.DropEvent, Times: 1})
+	x.asks(x.general, x.ann, "which is it?")
+	x.stop()
+	x.ForgetSessions()
+	x.Heal()
+	x.start()
+	x.ends(earshot.TurnDone)
+	asked := x.Messages(x.general)[1]
+	x.wantAnswers(x.general, asked.ID, "Noted.")
+	if m := x.kept(x.general, asked.ID); m.Author.ID != earshot.AuthorID(x.ann) || m.Author.Kind != earshot.Human {
+		t.Errorf("the question is %+v", m)
 	}
 }
