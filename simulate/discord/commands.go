@@ -45,8 +45,12 @@ type Command struct {
 	Type        int    `json:"type"` // 1: typed after a slash, 3: in a message's menu
 	Name        string `json:"name"`
 	Description string `json:"description"`
+}
 
-	json object // as Discord shows it
+// A registered is a command as Discord shows it.
+type registered struct {
+	Command
+	json object
 }
 
 // Commands returns the application's commands, in the order in which they were registered.
@@ -55,9 +59,7 @@ func (s *Discord) Commands() []Command {
 	defer s.mu.Unlock()
 	var out []Command
 	for _, c := range s.commands {
-		x := *c
-		x.json = nil
-		out = append(out, x)
+		out = append(out, c.Command)
 	}
 	return out
 }
@@ -80,7 +82,7 @@ func (s *Discord) ownApplication(r *request) (struct{}, error) {
 	return struct{}{}, nil
 }
 
-func (s *Discord) ownCommand(r *request) (*Command, error) {
+func (s *Discord) ownCommand(r *request) (*registered, error) {
 	if _, err := s.ownApplication(r); err != nil {
 		return nil, err
 	}
@@ -102,7 +104,7 @@ func (s *Discord) listCommands(r *request, _ struct{}) (int, any, error) {
 
 // shown is a command as a list has it: with its names in other languages where they are asked
 // for.
-func (c *Command) shown(localized bool) object {
+func (c *registered) shown(localized bool) object {
 	o := object{}
 	for k, v := range c.json {
 		if localized || !strings.HasSuffix(k, "_localizations") {
@@ -112,7 +114,7 @@ func (c *Command) shown(localized bool) object {
 	return o
 }
 
-func (s *Discord) getCommand(_ *request, c *Command) (int, any, error) {
+func (s *Discord) getCommand(_ *request, c *registered) (int, any, error) {
 	return 0, c.shown(true), nil
 }
 
@@ -143,7 +145,7 @@ func (s *Discord) setCommands(r *request, _ struct{}) (int, any, error) {
 		}
 	}
 	for _, c := range s.commands { // a command keeps its id
-		if i := slices.IndexFunc(was, func(x *Command) bool { return x.Type == c.Type && x.Name == c.Name }); i >= 0 {
+		if i := slices.IndexFunc(was, func(x *registered) bool { return x.Type == c.Type && x.Name == c.Name }); i >= 0 {
 			c.ID = was[i].ID
 			c.json["id"] = c.ID
 		}
@@ -161,7 +163,7 @@ func numbered(o object) object {
 	return o
 }
 
-func (s *Discord) updateCommand(r *request, c *Command) (int, any, error) {
+func (s *Discord) updateCommand(r *request, c *registered) (int, any, error) {
 	o := object{}
 	for k, v := range c.json {
 		o[k] = v
@@ -178,13 +180,13 @@ func (s *Discord) updateCommand(r *request, c *Command) (int, any, error) {
 	return 0, c.shown(true), nil
 }
 
-func (s *Discord) deleteCommand(_ *request, c *Command) (int, any, error) {
-	s.commands = slices.DeleteFunc(s.commands, func(x *Command) bool { return x == c })
+func (s *Discord) deleteCommand(_ *request, c *registered) (int, any, error) {
+	s.commands = slices.DeleteFunc(s.commands, func(x *registered) bool { return x == c })
 	return http.StatusNoContent, nil, nil
 }
 
 // register adds a command, or replaces that of its type and name.
-func (s *Discord) register(o object) (c *Command, isNew bool, err error) {
+func (s *Discord) register(o object) (c *registered, isNew bool, err error) {
 	if c, err = s.readCommand(o); err != nil {
 		return nil, false, err
 	}
@@ -207,8 +209,8 @@ func (s *Discord) register(o object) (c *Command, isNew bool, err error) {
 }
 
 // readCommand reads a command, and refuses what Discord refuses.
-func (s *Discord) readCommand(o object) (*Command, error) {
-	c := &Command{ID: s.newID(), Type: commandChat, Name: str(o["name"]), Description: str(o["description"])}
+func (s *Discord) readCommand(o object) (*registered, error) {
+	c := &registered{Command: Command{ID: s.newID(), Type: commandChat, Name: str(o["name"]), Description: str(o["description"])}}
 	if o["type"] != nil {
 		c.Type = asInt(o["type"])
 	}
@@ -353,7 +355,7 @@ func (s *Discord) useMessageCommand(channel, message, user, name string) (string
 }
 
 // command is a command that somebody may use in a channel. s.mu must be held.
-func (s *Discord) command(in, user, name string, kind int) (*channel, *Command, error) {
+func (s *Discord) command(in, user, name string, kind int) (*channel, *registered, error) {
 	c := s.byID[in]
 	if c == nil {
 		return nil, nil, errNoChannel(in)
@@ -361,7 +363,7 @@ func (s *Discord) command(in, user, name string, kind int) (*channel, *Command, 
 	if s.user(user) == nil || !s.sees(c, user) {
 		return nil, nil, fmt.Errorf("%w, or the channel is not theirs to see", errNoUser(user))
 	}
-	i := slices.IndexFunc(s.commands, func(x *Command) bool { return x.Type == kind && x.Name == name })
+	i := slices.IndexFunc(s.commands, func(x *registered) bool { return x.Type == kind && x.Name == name })
 	if i < 0 {
 		return nil, nil, fmt.Errorf("the application has no command %q of type %d", name, kind)
 	}

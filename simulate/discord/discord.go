@@ -124,7 +124,7 @@ type Discord struct {
 	late       int // events that LateEvent keeps back
 
 	interactions []*interaction // in order
-	commands     []*Command     // in order
+	commands     []*registered  // in order
 }
 
 // New starts a fake Discord with one guild, which the bot is in; nil means the
