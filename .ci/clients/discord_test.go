@@ -35,7 +35,7 @@ func TestDiscordJSLivesInTheFakeDiscord(t *testing.T) {
 	}
 	cmd := exec.Command(node, "bot.mjs") //nolint:gosec // the test's own
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "DISCORD_API="+s.URL()+"/api", "DISCORD_BOT_TOKEN="+s.App().Token)
-	if line := start(t, cmd).waitFor(t, "ready as"); line != "ready as earshot in 1 guilds" && !strings.HasPrefix(line, "ready as earshot#") {
+	if line := start(t, cmd).waitFor(t, "ready as"); !strings.HasPrefix(line, "ready as earshot in 1 guilds") && !strings.HasPrefix(line, "ready as earshot#") || !strings.HasSuffix(line, "with 1 command") {
 		t.Errorf("the bot says %q", line)
 	}
 	mention := "<@" + s.App().UserID + "> "
@@ -117,6 +117,17 @@ func TestDiscordJSLivesInTheFakeDiscord(t *testing.T) {
 	if err := s.Until(ctx, done); err != nil {
 		t.Errorf("%v: people see %+v", err, s.Messages(general))
 	}
+
+	// People use the commands that it has registered.
+	s.UseCommand(general, mara, "roll", map[string]string{"die": "d6"})
+	rolled := func() bool {
+		list := s.Messages(general)
+		return list[len(list)-1].Content == "Mara rolls d6."
+	}
+	if err := s.Until(ctx, rolled); err != nil {
+		t.Errorf("%v: people see %+v", err, s.Messages(general))
+	}
+	told(s.UseMessageCommand(general, asked, mara, "Count words"), "2 words.")
 	if err := s.Settle(ctx); err != nil {
 		t.Errorf("the events were not received: %v", err)
 	}

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -133,13 +134,14 @@ func (s *Discord) createCommand(r *request, _ struct{}) (int, any, error) {
 // setCommands replaces all commands.
 func (s *Discord) setCommands(r *request, _ struct{}) (int, any, error) {
 	var list []object
-	if json.Unmarshal(r.raw, &list) != nil {
+	d := json.NewDecoder(bytes.NewReader(r.raw))
+	if d.UseNumber(); d.Decode(&list) != nil {
 		return 0, nil, errBadJSON
 	}
 	was := s.commands
 	s.commands = nil
 	for _, o := range list {
-		if _, _, err := s.register(numbered(o)); err != nil {
+		if _, _, err := s.register(o); err != nil {
 			s.commands = was
 			return 0, nil, err
 		}
@@ -151,16 +153,6 @@ func (s *Discord) setCommands(r *request, _ struct{}) (int, any, error) {
 		}
 	}
 	return s.listCommands(r, struct{}{})
-}
-
-// numbered is o with its numbers as a body of a request has them.
-func numbered(o object) object {
-	for k, v := range o {
-		if n, ok := v.(float64); ok {
-			o[k] = json.Number(fmt.Sprint(n))
-		}
-	}
-	return o
 }
 
 func (s *Discord) updateCommand(r *request, c *registered) (int, any, error) {

@@ -34,7 +34,7 @@ func TestCommandsAreRegistered(t *testing.T) {
 	if plain, all := list(""), list("?with_localizations=true"); plain["description_localizations"] != nil || all["description_localizations"] == nil {
 		t.Errorf("listed are %v and %v", plain, all)
 	}
-	w.call("PUT", at, []any{object{"name": "ask", "description": "one"}, object{"name": "Look at this", "type": 3}})
+	w.call("PUT", at, []any{object{"name": "ask", "description": "one", "options": []any{question(9)}}, object{"name": "Look at this", "type": 3}})
 	want := []discord.Command{{ID: ask["id"].(string), Type: 1, Name: "ask", Description: "one"}, {ID: w.Commands()[1].ID, Type: 3, Name: "Look at this"}}
 	if diff := cmp.Diff(w.Commands(), want); diff != "" {
 		t.Errorf("after all are replaced (-got +want):\n%s", diff)

@@ -1,7 +1,7 @@
 // A small bot on discord.js, as anybody would write it. It answers a mention by a
 // reply, which it edits. The fake Discord must be enough for it.
 import {
-  ActionRowBuilder, ButtonBuilder, ButtonStyle, Client, Events, GatewayIntentBits, LabelBuilder, MessageFlags, ModalBuilder, Partials, TextInputBuilder, TextInputStyle,
+  ActionRowBuilder, ApplicationCommandOptionType, ApplicationCommandType, ButtonBuilder, ButtonStyle, Client, Events, GatewayIntentBits, LabelBuilder, MessageFlags, ModalBuilder, Partials, TextInputBuilder, TextInputStyle,
 } from "discord.js";
 
 const { Guilds, GuildMessages, GuildMessageReactions, DirectMessages, MessageContent } = GatewayIntentBits;
@@ -11,7 +11,12 @@ const client = new Client({
   rest: { api: process.env.DISCORD_API },
 });
 
-client.once(Events.ClientReady, () => console.log(`ready as ${client.user.tag} in ${client.guilds.cache.size} guilds`));
+client.once(Events.ClientReady, async () => {
+  const die = { type: ApplicationCommandOptionType.String, name: "die", description: "which one", required: true };
+  const list = await client.application.commands.set([{ name: "roll", description: "rolls a die", options: [die] }]);
+  await client.application.commands.create({ name: "Count words", type: ApplicationCommandType.Message });
+  console.log(`ready as ${client.user.tag} in ${client.guilds.cache.size} guilds, with ${list.size} command`);
+});
 
 client.on(Events.MessageCreate, async (message) => {
   if (message.author.bot || !(message.mentions.has(client.user) || !message.guild)) return;
@@ -34,7 +39,12 @@ client.on(Events.MessageCreate, async (message) => {
 });
 
 client.on(Events.InteractionCreate, async (interaction) => {
-  if (interaction.isButton() && interaction.customId === "no") {
+  if (interaction.isChatInputCommand()) {
+    await interaction.reply(`${interaction.member.displayName} rolls ${interaction.options.getString("die")}.`);
+  } else if (interaction.isMessageContextMenuCommand()) {
+    await interaction.deferReply({ flags: MessageFlags.Ephemeral });
+    await interaction.followUp({ content: `${interaction.targetMessage.content.split(" ").length} words.`, flags: MessageFlags.Ephemeral });
+  } else if (interaction.isButton() && interaction.customId === "no") {
     const why = new TextInputBuilder().setCustomId("why").setStyle(TextInputStyle.Paragraph).setMaxLength(100);
     const field = new LabelBuilder().setLabel("Why not?").setTextInputComponent(why);
     await interaction.showModal(new ModalBuilder().setCustomId("no").setTitle("Don't").addLabelComponents(field));
