@@ -48,13 +48,6 @@ func (x *discordWorld) asks(channel, user, question string) discord.Interaction 
 	return x.interaction(id, func(discord.Interaction) bool { return true })
 }
 
-// newest returns the newest message of a channel.
-func (x *discordWorld) newest(channel string) discord.Message {
-	x.t.Helper()
-	list := x.Messages(channel)
-	return list[len(list)-1]
-}
-
 // kept returns a message as the store has it.
 func (x *discordWorld) kept(channel, id string) (m earshot.Message) {
 	x.t.Helper()

@@ -255,8 +255,8 @@ func checkOptions(list []any) error {
 		return invalid("options", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length.")
 	}
 	for i, v := range list {
-		at, o := fmt.Sprintf("options.%d", i), object(nil)
-		o, _ = v.(object)
+		at := fmt.Sprintf("options.%d", i)
+		o, _ := v.(object)
 		name, about := str(o["name"]), utf8.RuneCountInString(str(o["description"]))
 		switch {
 		case !chatName.MatchString(name) || strings.ToLower(name) != name:

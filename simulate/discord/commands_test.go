@@ -63,7 +63,7 @@ func TestCommandsAreRegistered(t *testing.T) {
 	}
 	w.refused(403, 20012, "GET", "/applications/77/commands", nil)
 	w.token = ""
-	if w.try("GET", at, nil); w.lastStatus != 401 { //nolint:errcheck // the status says it
+	if w.try("GET", at, nil); w.lastStatus != 401 {
 		t.Errorf("without a token: %d", w.lastStatus)
 	}
 }
