@@ -236,9 +236,8 @@ func (a *a2aAnswer) response() (llm.Response, error) {
 	case stateCanceled:
 		return llm.Response{}, fault(strings.TrimSuffix("its task was canceled: "+said, ": "), false)
 	}
-	r := a.usage.response(a.words())
 	if a.state == stateCompleted {
-		return r, nil
+		return a.usage.response(a.words()), nil
 	}
 	q := Question{Text: strings.TrimSpace(a.status.text())}
 	switch {
@@ -253,7 +252,5 @@ func (a *a2aAnswer) response() (llm.Response, error) {
 			Options *[]string `json:"options"`
 		}{&q.Options})
 	}
-	r.Stop = llm.StopCalls
-	r.Parts = append(r.Parts, asks("q_"+a.turn.Key, q, keptJSON(keptTask{Task: a.task, Context: a.context, Asked: a.status.mark()})))
-	return r, nil
+	return a.usage.asking(a.words(), asks("q_"+a.turn.Key, q, keptJSON(keptTask{Task: a.task, Context: a.context, Asked: a.status.mark()}))), nil
 }

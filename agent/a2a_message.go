@@ -110,7 +110,8 @@ func (x *a2aExchange) partsOf(m llm.Message, kind string) (out []a2aPart) {
 	return out
 }
 
-func keptJSON(k keptTask) llm.JSON {
+// keptJSON writes what comes back with the answer to a question.
+func keptJSON(k any) llm.JSON {
 	data, err := json.Marshal(k)
 	if err != nil {
 		panic(err) // texts

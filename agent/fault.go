@@ -58,7 +58,7 @@ func broken(ctx context.Context, err error) error {
 // refused is the error of an answer that is none.
 func refused(response *http.Response) error {
 	said, _ := io.ReadAll(io.LimitReader(response.Body, maxFault))
-	e := fault("", response.StatusCode >= 500 || response.StatusCode == http.StatusTooManyRequests || response.StatusCode == http.StatusRequestTimeout || response.StatusCode == http.StatusConflict)
+	e := fault("", comesAgain(response.StatusCode))
 	e.Status = response.StatusCode
 	e.TooLarge = response.StatusCode == http.StatusRequestEntityTooLarge
 	var f struct {
@@ -71,6 +71,11 @@ func refused(response *http.Response) error {
 		e.RetryAfter = time.Duration(n) * time.Second
 	}
 	return e
+}
+
+// comesAgain reports whether a request comes again after a status.
+func comesAgain(status int) bool {
+	return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout || status == http.StatusConflict
 }
 
 // oneLine makes a line of what an agent says, cut, without what cannot be seen.

@@ -1,10 +1,8 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -32,36 +30,9 @@ func (h *HTTP) Generate(ctx context.Context, r llm.Request, stream func(llm.Even
 	if r.Turn == nil {
 		return llm.Response{}, fault("it is asked by bots only", false)
 	}
-	body, err := json.Marshal(h.body(r))
-	if err != nil {
-		return llm.Response{}, fmt.Errorf("write a request to the agent: %w", err)
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.o.URL, bytes.NewReader(body))
-	if err != nil {
-		return llm.Response{}, fault("its url cannot be used", false)
-	}
-	request.GetBody = nil // net/http would send it a second time by itself, because of the key
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "text/event-stream, application/json")
-	request.Header.Set("Idempotency-Key", r.Turn.Key)
-	if !h.o.Key.Empty() {
-		request.Header.Set("Authorization", "Bearer "+h.o.Key.Reveal())
-	}
-	response, err := h.o.client().Do(request)
-	if err != nil {
-		return llm.Response{}, broken(ctx, err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return llm.Response{}, refused(response)
-	}
 	a := &httpAnswer{stream: stream, turn: r.Turn}
-	if err := a.read(response); err != nil {
-		var e *llm.Error
-		if errors.As(err, &e) && ctx.Err() == nil {
-			return llm.Response{}, err
-		}
-		return llm.Response{}, broken(ctx, err)
+	if err := h.o.exchange(ctx, r.Turn.Key, h.body(r), "text/event-stream, application/json", a.read); err != nil {
+		return llm.Response{}, err
 	}
 	return a.response()
 }
@@ -254,10 +225,8 @@ func (a *httpAnswer) say(text string) {
 
 // response makes a response of what was read.
 func (a *httpAnswer) response() (llm.Response, error) {
-	r := a.usage.response(a.text.String())
 	if a.asks != nil && strings.TrimSpace(a.asks.Text) != "" {
-		r.Stop = llm.StopCalls
-		r.Parts = append(r.Parts, asks("q_"+a.turn.Key, a.asks.Question, llm.JSON(a.asks.State)))
+		return a.usage.asking(a.text.String(), asks("q_"+a.turn.Key, a.asks.Question, llm.JSON(a.asks.State))), nil
 	}
-	return r, nil
+	return a.usage.response(a.text.String()), nil
 }

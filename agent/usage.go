@@ -22,7 +22,6 @@ type usageEvent struct {
 
 // response makes the response that an answer's text and usage are.
 func (u usageEvent) response(text string) llm.Response {
-	bounded := func(tokens int) int { return min(max(0, tokens), maxTokens) }
 	r := llm.Response{Stop: llm.StopEnd, Provider: provider, Model: cmp.Or(plain.Line(u.Model, 80), provider), Usage: earshot.Usage{
 		Input: bounded(u.Input), Output: bounded(u.Output), CacheRead: bounded(u.CacheRead), CacheWrite: bounded(u.CacheWrite),
 	}}
@@ -31,3 +30,13 @@ func (u usageEvent) response(text string) llm.Response {
 	}
 	return r
 }
+
+// asking makes the response that is an answer's text and a question.
+func (u usageEvent) asking(text string, question llm.Part) llm.Response {
+	r := u.response(text)
+	r.Stop = llm.StopCalls
+	r.Parts = append(r.Parts, question)
+	return r
+}
+
+func bounded(tokens int) int { return min(max(0, tokens), maxTokens) }
