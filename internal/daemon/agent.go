@@ -25,8 +25,11 @@ func hasAgent(c config.Config) bool { return c.Agent.Kind != "" && c.Agent.Kind 
 // newAgent makes the configured agent. client may be nil.
 func newAgent(c config.Config, client *http.Client) (llm.Model, error) {
 	o := agentOptions(c, client)
-	if c.Agent.Kind == config.AgentA2A {
+	switch c.Agent.Kind {
+	case config.AgentA2A:
 		return agent.NewA2A(o)
+	case config.AgentAGUI:
+		return agent.NewAGUI(o)
 	}
 	return agent.NewHTTP(o)
 }

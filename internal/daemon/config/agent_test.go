@@ -13,8 +13,10 @@ func TestFaultsOfAnAgentAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"agent: {kind: http}":                                        "agent.url: is missing",
 		"agent: {url: http://localhost/turn}":                        "agent.url: has no effect while agent.kind is model",
-		"agent: {kind: acp, url: http://localhost/}":                 `agent.kind: "acp" is unknown; use one of model, http, a2a`,
+		"agent: {kind: acp, url: http://localhost/}":                 `agent.kind: "acp" is unknown; use one of model, http, a2a, ag-ui, openai`,
 		"agent: {kind: a2a}":                                         "agent.url: is missing; set it to the address of the agent",
+		"agent: {kind: ag-ui}":                                       "agent.url: is missing; set it to the address at which the agent is run",
+		"agent: {kind: openai}":                                      "agent.url: is missing; set it to the base URL of the agent's API",
 		"agent: {kind: http, url: http://localhost/, history: both}": `agent.history: "both" is unknown; use one of ours, theirs`,
 		"agent: {kind: http, url: http://localhost/}\nanswer: {ambient: react, ambient_channels: [C1]}":        "answer.ambient: needs a model that decides, and agent.kind is http",
 		"agent: {kind: http, url: http://localhost/}\nchannels: [{match: {id: C1}, answer: {ambient: react}}]": "channels[0].answer.ambient: needs a model that decides, and agent.kind is http",

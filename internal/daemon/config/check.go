@@ -126,11 +126,9 @@ func (c Config) checkChoices(bad problemReport) {
 	oneOf("agent.history", c.Agent.History, HistoryOurs, HistoryTheirs)
 	switch {
 	case c.Agent.Kind == AgentModel && c.Agent.URL != "":
-		bad("agent.url", "has no effect while agent.kind is %s; set agent.kind to %s or %s, or remove it", AgentModel, AgentHTTP, AgentA2A)
-	case c.Agent.Kind == AgentHTTP && c.Agent.URL == "":
-		bad("agent.url", "is missing; set it to the address at which the agent is asked, such as http://localhost:9000/turn")
-	case c.Agent.Kind == AgentA2A && c.Agent.URL == "":
-		bad("agent.url", "is missing; set it to the address of the agent, below which its agent card stands, such as http://localhost:9000")
+		bad("agent.url", "has no effect while agent.kind is %s; set agent.kind to the agent's protocol, or remove it", AgentModel)
+	case agentURLs[c.Agent.Kind] != "" && c.Agent.URL == "":
+		bad("agent.url", "is missing; set it to %s", agentURLs[c.Agent.Kind])
 	case c.Agent.Kind != AgentModel && c.Answer.Ambient != AmbientOff:
 		bad("answer.ambient", "needs a model that decides, and agent.kind is %s; set answer.ambient to %s", c.Agent.Kind, AmbientOff)
 	}
@@ -291,4 +289,12 @@ func IsLoopback(addr string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// agentURLs say what agent.url is, for each protocol.
+var agentURLs = map[string]string{
+	AgentHTTP:   "the address at which the agent is asked, such as http://localhost:9000/turn",
+	AgentA2A:    "the address of the agent, below which its agent card stands, such as http://localhost:9000",
+	AgentAGUI:   "the address at which the agent is run, such as http://localhost:9000/agent",
+	AgentOpenAI: "the base URL of the agent's API, such as http://localhost:9000/v1",
 }

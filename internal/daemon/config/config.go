@@ -73,8 +73,8 @@ type Agent struct {
 	Name         string   `yaml:"name" env:"EARSHOT_AGENT_NAME" doc:"what people call it; a mention is @ and this name."`
 	Aliases      []string `yaml:"aliases" env:"EARSHOT_AGENT_ALIASES" doc:"further ids that are the bot's own."`
 	Instructions string   `yaml:"instructions" live:"yes" env:"EARSHOT_INSTRUCTIONS" doc:"your own system text. No text from chat is ever put into it."`
-	Kind         string   `yaml:"kind" env:"EARSHOT_AGENT_KIND" doc:"what answers: model; or an agent of your own at agent.url, by a protocol: http or a2a (Agent2Agent). See agents.md."`
-	URL          string   `yaml:"url" env:"EARSHOT_AGENT_URL" doc:"where an agent of your own is asked; for a2a the address below which its agent card stands, or that of the card."`
+	Kind         string   `yaml:"kind" env:"EARSHOT_AGENT_KIND" doc:"what answers: model; or an agent of your own at agent.url, by a protocol: http, a2a (Agent2Agent), ag-ui, or openai (its API, behind which is an agent). See agents.md."`
+	URL          string   `yaml:"url" env:"EARSHOT_AGENT_URL" doc:"where an agent of your own is asked; for a2a the address below which its agent card stands, or that of the card; for openai the base URL, to which chat/completions is appended, or one that ends in /responses."`
 	History      string   `yaml:"history" env:"EARSHOT_AGENT_HISTORY" doc:"ours: an agent of your own is sent each conversation as far as it goes, as a model is. theirs: it keeps its own history, and is sent what is new."`
 }
 
@@ -83,6 +83,8 @@ const (
 	AgentModel    = "model"
 	AgentHTTP     = "http"
 	AgentA2A      = "a2a"
+	AgentAGUI     = "ag-ui"
+	AgentOpenAI   = "openai"
 	HistoryOurs   = "ours"
 	HistoryTheirs = "theirs"
 )
@@ -94,7 +96,7 @@ const (
 )
 
 // agentKinds are the values of agent.kind.
-var agentKinds = []string{AgentModel, AgentHTTP, AgentA2A}
+var agentKinds = []string{AgentModel, AgentHTTP, AgentA2A, AgentAGUI, AgentOpenAI}
 
 // A Budget bounds a prompt, in tokens.
 type Budget struct {
