@@ -11,24 +11,30 @@ import (
 	"github.com/earshot-ai/earshot/model/modeltest"
 )
 
-// TestKillWhileAnAgentBehindAgent2AgentAnswers does what TestKillWhileAnAgentAnswers does, with an
-// agent made with the SDK of Agent2Agent. By the agent's own log each question came under one id
-// and no other, nothing was done twice, and tasks that had begun were taken up again.
-func TestKillWhileAnAgentBehindAgent2AgentAnswers(t *testing.T) {
+// TestKillWhileAnAgentOfAnotherMakeAnswers does what TestKillWhileAnAgentAnswers does, with agents
+// made with the packages of their protocols. By the agent's own log each question came under one
+// key and no other, and nothing was done twice; tasks of Agent2Agent that had begun were taken up
+// again.
+func TestKillWhileAnAgentOfAnotherMakeAnswers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		version string
-		cycle   func(*testing.T, *killWorld, int)
-		atPoint bool
-	}{"1.0 at random": {"1.0", atRandom, false}, "0.3 at every point": {"0.3", atPoint, true}} {
+		kind, program, mode, path string
+		cycle                     func(*testing.T, *killWorld, int)
+		takesUp                   bool // for certain: at random none may be killed while a task is under way
+	}{
+		"a2a 1.0 at random":      {kind: "a2a", program: "a2a", mode: "1.0", cycle: atRandom},
+		"a2a 0.3 at every point": {kind: "a2a", program: "a2a", mode: "0.3", cycle: atPoint, takesUp: true},
+		"ag-ui at random":        {kind: "ag-ui", program: "agui", mode: "1.0", cycle: atRandom},
+		"ag-ui at every point":   {kind: "ag-ui", program: "agui", mode: "1.0", cycle: atPoint},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			binary := program(t)
 			log := filepath.Join(t.TempDir(), "agent.jsonl")
-			url, _ := modeltest.A2A(t, c.version, log, "0")
+			url, _ := modeltest.Agent(t, c.program, c.mode, log, "0")
 			s := killSetting{each: true, placeholder: true}
 			w := newKillWorld(t, binary, s)
-			w.environ = append(w.environ, "EARSHOT_AGENT_KIND=a2a", "EARSHOT_AGENT_URL="+url, "EARSHOT_AGENT_KEY=the-key-of-the-agent")
+			w.environ = append(w.environ, "EARSHOT_AGENT_KIND="+c.kind, "EARSHOT_AGENT_URL="+url+c.path, "EARSHOT_AGENT_KEY=the-key-of-the-agent")
 			for n := range max(*killCycles/2, len(s.points())) {
 				if s.points()[n%len(s.points())] == "after_tools" {
 					continue // an agent has none
@@ -37,29 +43,29 @@ func TestKillWhileAnAgentBehindAgent2AgentAnswers(t *testing.T) {
 				w.killed(t)
 			}
 			w.check(t)
-			a := readA2ALog(t, log)
+			a := readAgentLog(t, log)
 			a.check(t, w)
-			if a.looks == 0 && c.atPoint { // by chance none may be killed while a task is under way
+			if a.looks == 0 && c.takesUp {
 				t.Error("no task was taken up again")
 			}
 		})
 	}
 }
 
-// An a2aLog is what an agent behind Agent2Agent says of how it was asked.
-type a2aLog struct {
+// An agentLog is what an agent says of how it was asked.
+type agentLog struct {
 	killAgent
 	looks int            // at tasks
-	did   map[string]int // by the ids of messages
+	did   map[string]int // by the keys of requests
 }
 
-func readA2ALog(t *testing.T, file string) *a2aLog {
+func readAgentLog(t *testing.T, file string) *agentLog {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &a2aLog{killAgent: killAgent{turns: map[string]map[string]bool{}}, did: map[string]int{}}
+	a := &agentLog{killAgent: killAgent{turns: map[string]map[string]bool{}}, did: map[string]int{}}
 	for line := range bytes.Lines(data) {
 		var x struct {
 			Asked, Did, Message, Call, Fault string
@@ -83,12 +89,12 @@ func readA2ALog(t *testing.T, file string) *a2aLog {
 	return a
 }
 
-func (a *a2aLog) check(t *testing.T, w *killWorld) {
+func (a *agentLog) check(t *testing.T, w *killWorld) {
 	t.Helper()
 	a.killAgent.check(t, w)
 	for message, times := range a.did {
 		if times != 1 {
-			t.Errorf("what message %s asks for was done %d times", message, times)
+			t.Errorf("what request %s asks for was done %d times", message, times)
 		}
 	}
 	t.Logf("tasks were looked at %d times, %d things were done", a.looks, len(a.did))

@@ -23,16 +23,34 @@ import (
 	"github.com/earshot-ai/earshot/simulate"
 )
 
-// An a2aAgent is an agent made with the SDK of Agent2Agent, as another program.
-type a2aAgent struct {
-	t            *testing.T
-	version, log string
-	url          string
-	stop         func()
+// An agentKind is a kind of agent, made with its protocol's own packages.
+type agentKind struct {
+	kind, program, mode string
+	path                string // below its address
+	asks                bool   // whether it can ask the person
+	takesUp             bool   // whether a task that has begun is taken up again
 }
 
-// An a2aLine is a line of its log: what it was called with, or did.
-type a2aLine struct {
+// The agents of other makes, as other programs.
+var agentKinds = map[string]agentKind{
+	"a2a 1.0":      {kind: config.AgentA2A, program: "a2a", mode: "1.0", asks: true, takesUp: true},
+	"a2a 0.3":      {kind: config.AgentA2A, program: "a2a", mode: "0.3", asks: true, takesUp: true},
+	"a2a 1.0-poll": {kind: config.AgentA2A, program: "a2a", mode: "1.0-poll", asks: true, takesUp: true},
+	"a2a 0.3-poll": {kind: config.AgentA2A, program: "a2a", mode: "0.3-poll", asks: true, takesUp: true},
+	"ag-ui":        {kind: config.AgentAGUI, program: "agui", mode: "1.0", asks: true},
+}
+
+// A peerAgent is such an agent.
+type peerAgent struct {
+	agentKind
+	t    *testing.T
+	log  string
+	url  string
+	stop func()
+}
+
+// An agentLine is a line of its log: what it was called with, or did.
+type agentLine struct {
 	Fault string // nothing of the kind may come
 	Call  string // a method
 	Asked string // the id of a message, which began a task or went on with it
@@ -62,32 +80,32 @@ type a2aLine struct {
 	}
 }
 
-func startA2A(t *testing.T, version string) *a2aAgent {
+func startPeer(t *testing.T, k agentKind) *peerAgent {
 	t.Helper()
-	a := &a2aAgent{t: t, version: version, log: filepath.Join(t.TempDir(), "agent.jsonl")}
-	a.url, a.stop = modeltest.A2A(t, version, a.log, "0")
+	a := &peerAgent{agentKind: k, t: t, log: filepath.Join(t.TempDir(), "agent.jsonl")}
+	a.url, a.stop = modeltest.Agent(t, k.program, k.mode, a.log, "0")
 	return a
 }
 
 // again starts it again where it was: it knows what it has done, and none of its tasks.
-func (a *a2aAgent) again() {
+func (a *peerAgent) again() {
 	a.t.Helper()
 	u, err := url.Parse(a.url)
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	_, a.stop = modeltest.A2A(a.t, a.version, a.log, u.Port())
+	_, a.stop = modeltest.Agent(a.t, a.program, a.mode, a.log, u.Port())
 }
 
 // lines are those of its log that are chosen.
-func (a *a2aAgent) lines(chosen func(a2aLine) bool) (list []a2aLine) {
+func (a *peerAgent) lines(chosen func(agentLine) bool) (list []agentLine) {
 	a.t.Helper()
 	data, err := os.ReadFile(a.log)
 	if err != nil && !os.IsNotExist(err) {
 		a.t.Fatal(err)
 	}
 	for line := range bytes.Lines(data) {
-		var x a2aLine
+		var x agentLine
 		if err := json.Unmarshal(line, &x); err != nil {
 			if bytes.HasSuffix(line, []byte("\n")) {
 				a.t.Fatalf("%s: %v", line, err)
@@ -104,17 +122,17 @@ func (a *a2aAgent) lines(chosen func(a2aLine) bool) (list []a2aLine) {
 	return list
 }
 
-func (a *a2aAgent) asked() []a2aLine {
-	return a.lines(func(x a2aLine) bool { return x.Asked != "" })
+func (a *peerAgent) asked() []agentLine {
+	return a.lines(func(x agentLine) bool { return x.Asked != "" })
 }
 
 // calls are how often methods were called, as either version names them.
-func (a *a2aAgent) calls(methods ...string) int {
-	return len(a.lines(func(x a2aLine) bool { return slices.Contains(methods, x.Call) }))
+func (a *peerAgent) calls(methods ...string) int {
+	return len(a.lines(func(x agentLine) bool { return slices.Contains(methods, x.Call) }))
 }
 
 // goOn lets slow answers go on.
-func (a *a2aAgent) goOn() {
+func (a *peerAgent) goOn() {
 	a.t.Helper()
 	r, err := http.Post(a.url+"go", "", nil)
 	if err != nil {
@@ -124,18 +142,18 @@ func (a *a2aAgent) goOn() {
 }
 
 // settings are the settings of a bot whose agent it is.
-func (a *a2aAgent) settings(more ...string) []string {
-	return append([]string{"EARSHOT_AGENT_KIND=a2a", "EARSHOT_AGENT_URL=" + a.url, "EARSHOT_AGENT_KEY=the-key-of-the-agent", "EARSHOT_AGENT_HISTORY=theirs", "EARSHOT_API=127.0.0.1:0"}, more...)
+func (a *peerAgent) settings(more ...string) []string {
+	return append([]string{"EARSHOT_AGENT_KIND=" + a.kind, "EARSHOT_AGENT_URL=" + a.url + a.path, "EARSHOT_AGENT_KEY=the-key-of-the-agent", "EARSHOT_AGENT_HISTORY=theirs", "EARSHOT_API=127.0.0.1:0"}, more...)
 }
 
-// A conversation with an agent behind Agent2Agent, in each version and with one that does not
-// stream: a file, a question of the agent's, an outage and a stop.
-func TestAnAgentBehindAgent2AgentAnswersOnSlack(t *testing.T) {
+// A conversation with an agent of each kind: a file, a question of the agent's, an outage and a
+// stop.
+func TestAnAgentOfAnotherMakeAnswersOnSlack(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{"1.0", "0.3", "1.0-poll", "0.3-poll"} {
-		t.Run(version, func(t *testing.T) {
+	for name, k := range agentKinds {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := startA2A(t, version)
+			a := startPeer(t, k)
 			x := newSlackWorld(t, "", bySocket, nil, a.settings()...)
 			x.knows()
 			x.start()
@@ -155,7 +173,7 @@ func TestAnAgentBehindAgent2AgentAnswersOnSlack(t *testing.T) {
 				t.Errorf("said %q", said)
 			}
 			x.eventually("the task is canceled", func() bool {
-				return len(a.lines(func(l a2aLine) bool { return l.Canceled == a.asked()[0].Task })) == 1
+				return len(a.lines(func(l agentLine) bool { return l.Canceled == a.asked()[0].Task })) == 1
 			})
 
 			root := x.Say(x.general, x.ann, x.at("what broke?"))
@@ -166,8 +184,10 @@ func TestAnAgentBehindAgent2AgentAnswersOnSlack(t *testing.T) {
 			x.Post(simulate.PostedMessage{Channel: x.general, Thread: root, User: x.bob, Text: x.at("and this?"), Files: []string{x.AddFile(simulate.File{Name: "plan.png", Data: picture.Bytes()})}})
 			x.ends(earshot.TurnDone)
 			x.Reply(x.general, root, x.ann, x.at("please restart it"))
-			ask := x.withButton(root, "production")
-			x.Click(x.general, ask.TS, x.ann, "production")
+			if a.asks {
+				ask := x.withButton(root, "production")
+				x.Click(x.general, ask.TS, x.ann, "production")
+			}
 			x.ends(earshot.TurnDone)
 
 			a.stop()
@@ -184,10 +204,14 @@ func TestAnAgentBehindAgent2AgentAnswersOnSlack(t *testing.T) {
 }
 
 // wantConversation checks what people see, and what the agent was sent.
-func (a *a2aAgent) wantConversation(x *slackWorld, root string) {
+func (a *peerAgent) wantConversation(x *slackWorld, root string) {
 	a.t.Helper()
 	asked := a.asked()[1:] // without the one that was stopped
-	if len(asked) != 5 {
+	requests := 4
+	if a.asks {
+		requests++
+	}
+	if len(asked) != requests {
 		a.t.Fatalf("asked %d times", len(asked))
 	}
 	turn := func(i int) string { return fmt.Sprintf("That is turn %d.", asked[i].Meta.Turn) }
@@ -195,40 +219,52 @@ func (a *a2aAgent) wantConversation(x *slackWorld, root string) {
 	if seen == nil || seen.Name != "plan.png" || seen.Type != "image/png" || seen.Bytes == 0 {
 		a.t.Fatalf("it was sent %+v", asked[1].Parts)
 	}
-	x.wantSaid(root, turn(0), turn(1)+fmt.Sprintf(" I see plan.png of %d bytes.", seen.Bytes),
-		"<@"+x.ann+">, Which one?\n<@"+x.ann+">: `production`", "Then I take production.", turn(4))
+	said := []string{turn(0), turn(1) + fmt.Sprintf(" I see plan.png of %d bytes.", seen.Bytes)}
+	if a.asks {
+		said = append(said, "<@"+x.ann+">, Which one?\n<@"+x.ann+">: `production`", "Then I take production.")
+	} else {
+		said = append(said, turn(2))
+	}
+	x.wantSaid(root, append(said, turn(len(asked)-1))...)
 	ids := map[string]bool{}
 	for i, one := range asked {
 		if ids[one.Asked] = true; one.Asked != one.Meta.Key || one.Context != one.Meta.Conversation || one.Context != asked[0].Context || one.Meta.Place.Channel != x.general {
 			a.t.Errorf("asked %+v", one)
 		}
-		if one.GoesOn != (i == 3) || (one.Meta.Answer != nil) != (i == 3) {
+		if goesOn := a.asks && i == 3; one.GoesOn != goesOn || (one.Meta.Answer != nil) != goesOn {
 			a.t.Errorf("message %d: goes on %t, with %+v", i, one.GoesOn, one.Meta.Answer)
 		}
 	}
-	if len(ids) != 5 || asked[3].Task != asked[2].Task || asked[1].Meta.Asker.Name != "Bob" || asked[1].Meta.New == 0 || asked[0].Meta.MCP == nil || asked[0].Meta.Instructions == "" {
+	if len(ids) != requests || a.takesUp && asked[3].Task != asked[2].Task || asked[1].Meta.Asker.Name != "Bob" || asked[1].Meta.New == 0 || asked[0].Meta.MCP == nil || asked[0].Meta.Instructions == "" {
 		a.t.Errorf("asked %+v", asked)
 	}
-	calls := a.lines(func(l a2aLine) bool { return l.Call != "" })
-	for _, c := range calls {
-		if want, _, _ := strings.Cut(a.version, "-"); c.Version != want || c.Extensions == "" {
+	if a.kind != config.AgentA2A {
+		return
+	}
+	for _, c := range a.lines(func(l agentLine) bool { return l.Call != "" }) {
+		if want, _, _ := strings.Cut(a.mode, "-"); c.Version != want || c.Extensions == "" {
 			a.t.Errorf("called %+v", c)
 		}
 	}
 }
 
-// Wherever the process is killed, people see one answer; the task that the agent has begun is
-// taken up again, and the agent acts once, also where it has lost its tasks meanwhile.
+// Wherever the process is killed, people see one answer, and the agent acts once. A task that it
+// has begun is taken up again where its protocol has that; else it is asked again, under the same
+// key.
 func TestAKilledBotTakesUpTheTaskOfItsAgent(t *testing.T) {
 	t.Parallel()
-	for _, version := range []string{"1.0", "0.3", "1.0-poll"} {
+	for name, k := range agentKinds {
+		if name == "a2a 0.3-poll" {
+			continue // as 1.0-poll
+		}
 		for _, point := range []string{"after_placeholder", "after_step", "after_answer", "before_post", "after_post", "after_update"} {
-			t.Run(version+" "+point, func(t *testing.T) {
+			t.Run(name+" "+point, func(t *testing.T) {
 				t.Parallel()
-				a := startA2A(t, version)
+				a := startPeer(t, k)
 				again := append([]time.Duration{0}, slices.Repeat([]time.Duration{time.Second}, 300)...)
 				x := newSlackWorld(t, "", bySocket, &simulate.SlackOptions{Retries: again}, a.settings("EARSHOT_LEASE_SECONDS=4")...)
-				if point != "after_step" {
+				begins := point == "after_step" && a.takesUp // the task's name is a step
+				if !begins {
 					a.goOn()
 				}
 				end := killAt(t, point, x.environ)
@@ -236,19 +272,19 @@ func TestAKilledBotTakesUpTheTaskOfItsAgent(t *testing.T) {
 				root := x.Say(x.general, x.bob, x.at("slowly, what broke?"))
 				end()
 				x.start()
-				if point == "after_step" { // the task has begun, and goes on only now
+				if begins { // it has begun, and goes on only now
 					x.eventually("the task is looked at", func() bool { return a.calls("GetTask", "tasks/get") > 0 })
 					a.goOn()
 				}
 				x.over(1)
 				x.wantSaid(root, "It runs.")
-				asked, did := a.asked(), a.lines(func(l a2aLine) bool { return l.Did != "" })
+				asked, did := a.asked(), a.lines(func(l agentLine) bool { return l.Did != "" })
 				for _, one := range asked {
 					if one.Asked != asked[0].Asked {
 						t.Errorf("asked as %s and %s", asked[0].Asked, one.Asked)
 					}
 				}
-				if len(asked) != 1 || len(did) != 1 {
+				if a.takesUp && len(asked) != 1 || len(asked) > 2 || len(did) != 1 {
 					t.Errorf("asked %d times, did %d things", len(asked), len(did))
 				}
 			})
@@ -260,7 +296,7 @@ func TestAKilledBotTakesUpTheTaskOfItsAgent(t *testing.T) {
 // under the same id, and answers what it has done.
 func TestATaskThatTheAgentHasLostIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	a := startA2A(t, "1.0")
+	a := startPeer(t, agentKinds["a2a 1.0"])
 	again := append([]time.Duration{0}, slices.Repeat([]time.Duration{time.Second}, 300)...)
 	x := newSlackWorld(t, "", bySocket, &simulate.SlackOptions{Retries: again}, a.settings("EARSHOT_LEASE_SECONDS=4")...)
 	end := killAt(t, "after_step", x.environ)
@@ -281,7 +317,7 @@ func TestATaskThatTheAgentHasLostIsAskedForAgain(t *testing.T) {
 // The check says whose card stands at the address, and asks nothing.
 func TestTheCheckReadsTheCardOfAnAgent(t *testing.T) {
 	t.Parallel()
-	a := startA2A(t, "0.3")
+	a := startPeer(t, agentKinds["a2a 0.3"])
 	for at, want := range map[string]string{
 		a.url: `the agent at agent.url is "Ops", Agent2Agent 0.3`, a.url + "nowhere": "has no agent card", "http://127.0.0.1:1/": "cannot be reached",
 	} {
@@ -293,7 +329,7 @@ func TestTheCheckReadsTheCardOfAnAgent(t *testing.T) {
 			t.Errorf("%s: the check says %q, want %q", at, said, want)
 		}
 	}
-	if n := len(a.lines(func(l a2aLine) bool { return l.Call != "" })); n != 0 {
+	if n := len(a.lines(func(l agentLine) bool { return l.Call != "" })); n != 0 {
 		t.Errorf("it was called %d times", n)
 	}
 }

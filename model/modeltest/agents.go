@@ -6,11 +6,12 @@ import (
 	"testing"
 )
 
-// A2A starts an agent behind Agent2Agent for the time of a test, made with the protocol's own
-// SDK, and returns where it is, and what stops it before. version is 1.0 or 0.3, with -poll
-// after it for an agent that does not stream; what it was called with and what it did is
-// appended to the file log; port is "0" for a free one. Its key is the-key-of-the-agent.
-func A2A(t *testing.T, version, log, port string) (url string, stop func()) {
+// Agent starts an agent of .ci/peers for the time of a test, made with its protocol's own
+// packages, and returns where it is, and what stops it before. program is its file without
+// ".mjs" (a2a, agui), and mode how it is asked: for a2a the version, with -poll after it for an
+// agent that does not stream. What it was called with and what it did is appended to
+// the file log; port is "0" for a free one. Its key is the-key-of-the-agent.
+func Agent(t *testing.T, program, mode, log, port string) (url string, stop func()) {
 	t.Helper()
-	return runPeer(t, regexp.MustCompile(`^(http://\S+/)$`), filepath.Join(peers, "a2a.mjs"), version, log, port)
+	return runPeer(t, regexp.MustCompile(`^(http://\S+/)$`), filepath.Join(peers, program+".mjs"), mode, log, port)
 }

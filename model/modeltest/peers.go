@@ -6,7 +6,7 @@
 // [Streams] and [FuzzStream] play published and mutated streams; [Serve] is a
 // server with scripted answers for an adapter's own tests.
 //
-// aimock comes from npm, as an encoder ([Encoder]) and an agent ([A2A]) do: `npm ci` in .ci/peers installs
+// aimock comes from npm, as an encoder ([Encoder]) and agents ([Agent]) do: `npm ci` in .ci/peers installs
 // them. Without them or without Node their tests are skipped, or fail where CI is "true".
 //
 // Unstable: what this package exports may change with any version.
