@@ -30,7 +30,7 @@ func (g *AGUI) Generate(ctx context.Context, r llm.Request, stream func(llm.Even
 		return usageEvent{}.asking("", waits.ask(r.Turn.Key)), nil
 	}
 	a := newAGUIAnswer(r.Turn.Key, stream)
-	if err := g.o.exchange(ctx, r.Turn.Key, g.input(r, waits), "text/event-stream", a.read); err != nil {
+	if err := g.o.exchange(ctx, underKey(r.Turn.Key, "text/event-stream"), g.input(r, waits), a.read); err != nil {
 		return llm.Response{}, err
 	}
 	return a.response()

@@ -11,9 +11,14 @@ import (
 	"github.com/earshot-ai/earshot/llm"
 )
 
-// exchange posts a body as JSON under a key, and reads an answer that has the status 200. Its
-// error is an [llm.Error], or of ctx.
-func (o Options) exchange(ctx context.Context, key string, body any, accept string, read func(*http.Response) error) error {
+// underKey are the headers of a request under a key, and of what it takes for an answer.
+func underKey(key, accept string) http.Header {
+	return http.Header{"Idempotency-Key": {key}, "Accept": {accept}}
+}
+
+// exchange posts a body as JSON, and reads an answer that has the status 200. Its error is an
+// [llm.Error], or of ctx.
+func (o Options) exchange(ctx context.Context, header http.Header, body any, read func(*http.Response) error) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("write a request to the agent: %w", err)
@@ -23,9 +28,8 @@ func (o Options) exchange(ctx context.Context, key string, body any, accept stri
 		return fault("its url cannot be used", false)
 	}
 	request.GetBody = nil // net/http would send it a second time by itself, because of the key
+	request.Header = header
 	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", accept)
-	request.Header.Set("Idempotency-Key", key)
 	if !o.Key.Empty() {
 		request.Header.Set("Authorization", "Bearer "+o.Key.Reveal())
 	}

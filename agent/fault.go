@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,10 +64,12 @@ func refused(response *http.Response) error {
 	e.TooLarge = response.StatusCode == http.StatusRequestEntityTooLarge
 	var f struct {
 		Message string `json:"message"`
+		Error   struct {
+			Message string `json:"message"` // as OpenAI's API has it
+		} `json:"error"`
 	}
-	if json.Unmarshal(said, &f) == nil {
-		e.Message = oneLine(f.Message)
-	}
+	_ = json.Unmarshal(said, &f)
+	e.Message = oneLine(cmp.Or(f.Message, f.Error.Message))
 	if n, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && n > 0 && n <= 3600 {
 		e.RetryAfter = time.Duration(n) * time.Second
 	}

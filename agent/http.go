@@ -31,7 +31,7 @@ func (h *HTTP) Generate(ctx context.Context, r llm.Request, stream func(llm.Even
 		return llm.Response{}, fault("it is asked by bots only", false)
 	}
 	a := &httpAnswer{stream: stream, turn: r.Turn}
-	if err := h.o.exchange(ctx, r.Turn.Key, h.body(r), "text/event-stream, application/json", a.read); err != nil {
+	if err := h.o.exchange(ctx, underKey(r.Turn.Key, "text/event-stream, application/json"), h.body(r), a.read); err != nil {
 		return llm.Response{}, err
 	}
 	return a.response()

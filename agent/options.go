@@ -20,6 +20,9 @@ type Options struct {
 	// Theirs: the agent keeps its own history. It is sent what is new: at the first turn of a
 	// conversation the whole context, later what was said since.
 	Theirs bool
+	// Model is the model that an agent behind OpenAI's API is asked for; "" is agent. Other
+	// protocols name none.
+	Model string
 	// HTTPClient sends the requests; nil means one with default settings. Redirects are not
 	// followed: the key would go along.
 	HTTPClient *http.Client

@@ -30,6 +30,9 @@ func newAgent(c config.Config, client *http.Client) (llm.Model, error) {
 		return agent.NewA2A(o)
 	case config.AgentAGUI:
 		return agent.NewAGUI(o)
+	case config.AgentOpenAI:
+		o.Model = c.Model.Name
+		return agent.NewOpenAI(o)
 	}
 	return agent.NewHTTP(o)
 }

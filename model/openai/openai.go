@@ -72,24 +72,41 @@ func New(o model.Options) (*Model, error) {
 // model is then told not to reason, and so it is in all later requests.
 func (m *Model) Generate(ctx context.Context, r llm.Request, stream func(llm.Event)) (llm.Response, error) {
 	noReasoning := m.noReasoning.Load()
-	answer, said, err := m.ask(ctx, r, noReasoning, stream)
+	answer, said, err := m.ask(ctx, r, nil, noReasoning, stream)
 	if err != nil && len(r.Tools) > 0 && !noReasoning && refusesToReason(said) {
 		m.noReasoning.Store(true)
-		answer, _, err = m.ask(ctx, r, true, stream)
+		answer, _, err = m.ask(ctx, r, nil, true, stream)
 	}
 	return answer, err
 }
 
-// ask sends a request once. said is the body of an answer that is an error.
-func (m *Model) ask(ctx context.Context, r llm.Request, noReasoning bool, stream func(llm.Event)) (out llm.Response, said []byte, err error) {
+// An Extra is what a request to an agent has beside that to a model.
+type Extra struct {
+	Header   http.Header
+	User     string            // who asks
+	Metadata map[string]string // at most 16, of 512 bytes each
+}
+
+// GenerateWith asks an agent behind the API: once, with what it is told beside the messages, and
+// without a bound of its answer.
+func (m *Model) GenerateWith(ctx context.Context, r llm.Request, x Extra, stream func(llm.Event)) (llm.Response, error) {
+	answer, _, err := m.ask(ctx, r, &x, false, stream)
+	return answer, err
+}
+
+// ask sends a request once; extra may be nil. said is the body of an answer that is an error.
+func (m *Model) ask(ctx context.Context, r llm.Request, extra *Extra, noReasoning bool, stream func(llm.Event)) (out llm.Response, said []byte, err error) {
 	x := adapter.NewExchange(Provider, m.options)
 	defer x.Close()
 	header := http.Header{}
+	if extra != nil {
+		header = extra.Header.Clone()
+	}
 	if key := m.options.APIKey; !key.Empty() {
 		header.Set("Authorization", "Bearer "+key.Reveal())
 	}
 	form := formOf(m.own, noReasoning)
-	if !x.Post(ctx, m.url, header, Body(m.options.Model, form, r)) {
+	if !x.Post(ctx, m.url, header, body(m.options.Model, form, r, extra)) {
 		return llm.Response{}, x.Said(), x.Error(ctx, faultIn(x.Said(), false))
 	}
 	a := answer{stream: stream, model: m.options.Model}

@@ -34,13 +34,23 @@ func formOf(own, noReasoning bool) string {
 // Body returns the body of a request to the model of a name, as [Model.Generate]
 // sends it. form is what [llm.SentBody] has of an earlier request; "" is the form that
 // most servers understand.
-func Body(name, form string, r llm.Request) []byte {
+func Body(name, form string, r llm.Request) []byte { return body(name, form, r, nil) }
+
+func body(name, form string, r llm.Request, extra *Extra) []byte {
 	words := strings.Fields(form)
 	own, noReasoning := slices.Contains(words, formOwn), slices.Contains(words, formNoReasoning)
 	out := rawjson.New("model", name, "stream", true, "stream_options", rawjson.New("include_usage", true))
-	if own {
+	switch {
+	case extra != nil:
+		metadata := rawjson.New()
+		for _, name := range slices.Sorted(maps.Keys(extra.Metadata)) {
+			metadata.Set(name, extra.Metadata[name])
+		}
+		out.Set("user", extra.User)
+		out.Set("metadata", metadata)
+	case own:
 		out.Set("max_completion_tokens", r.MaxTokens)
-	} else {
+	default:
 		out.Set("max_tokens", r.MaxTokens)
 	}
 	if len(r.Tools) > 0 {

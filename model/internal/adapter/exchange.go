@@ -78,6 +78,9 @@ func (x *Exchange) Post(ctx context.Context, u *url.URL, header http.Header, bod
 		r.Header.Set("Accept", "text/event-stream")
 	}
 	r.Header.Set("User-Agent", "earshot")
+	if r.Header.Get("Idempotency-Key") != "" {
+		r.GetBody = nil // net/http would send it a second time by itself
+	}
 	client := http.Client{}
 	if c := x.options.HTTPClient; c != nil {
 		client = *c
