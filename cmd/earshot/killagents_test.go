@@ -26,6 +26,9 @@ func TestKillWhileAnAgentOfAnotherMakeAnswers(t *testing.T) {
 		"a2a 0.3 at every point": {kind: "a2a", program: "a2a", mode: "0.3", cycle: atPoint, takesUp: true},
 		"ag-ui at random":        {kind: "ag-ui", program: "agui", mode: "1.0", cycle: atRandom},
 		"ag-ui at every point":   {kind: "ag-ui", program: "agui", mode: "1.0", cycle: atPoint},
+
+		"langgraph over http at random":        {kind: "http", program: "langgraph-agent", mode: "http", path: "turn", cycle: atRandom},
+		"langgraph over openai at every point": {kind: "openai", program: "langgraph-agent", mode: "openai", path: "v1", cycle: atPoint},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,6 +2,7 @@ package daemon_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"image"
@@ -29,6 +30,7 @@ type agentKind struct {
 	path                string // below its address
 	asks                bool   // whether it can ask the person
 	takesUp             bool   // whether a task that has begun is taken up again
+	namesNoPicture      bool   // whether its protocol has no name of a picture
 }
 
 // The agents of other makes, as other programs.
@@ -38,6 +40,9 @@ var agentKinds = map[string]agentKind{
 	"a2a 1.0-poll": {kind: config.AgentA2A, program: "a2a", mode: "1.0-poll", asks: true, takesUp: true},
 	"a2a 0.3-poll": {kind: config.AgentA2A, program: "a2a", mode: "0.3-poll", asks: true, takesUp: true},
 	"ag-ui":        {kind: config.AgentAGUI, program: "agui", mode: "1.0", asks: true},
+
+	"langgraph over http":   {kind: config.AgentHTTP, program: "langgraph-agent", mode: "http", path: "turn", asks: true},
+	"langgraph over openai": {kind: config.AgentOpenAI, program: "langgraph-agent", mode: "openai", path: "v1", namesNoPicture: true},
 }
 
 // A peerAgent is such an agent.
@@ -216,10 +221,14 @@ func (a *peerAgent) wantConversation(x *slackWorld, root string) {
 	}
 	turn := func(i int) string { return fmt.Sprintf("That is turn %d.", asked[i].Meta.Turn) }
 	seen := asked[1].Parts[0].File
-	if seen == nil || seen.Name != "plan.png" || seen.Type != "image/png" || seen.Bytes == 0 {
+	name := "plan.png"
+	if a.namesNoPicture {
+		name = ""
+	}
+	if seen == nil || seen.Name != name || seen.Type != "image/png" || seen.Bytes == 0 {
 		a.t.Fatalf("it was sent %+v", asked[1].Parts)
 	}
-	said := []string{turn(0), turn(1) + fmt.Sprintf(" I see plan.png of %d bytes.", seen.Bytes)}
+	said := []string{turn(0), turn(1) + fmt.Sprintf(" I see %s of %d bytes.", cmp.Or(name, "a file"), seen.Bytes)}
 	if a.asks {
 		said = append(said, "<@"+x.ann+">, Which one?\n<@"+x.ann+">: `production`", "Then I take production.")
 	} else {
