@@ -216,12 +216,12 @@ func TestAnInterruptedRunGoesOnWithAllAnswers(t *testing.T) {
 			{"id":"a","reason":"tool_call","message":"May I?","responseSchema":{"type":"object","properties":{"approved":{"type":"boolean"}}}},
 			{"id":"b","reason":"how many","responseSchema":{"type":"integer"}},
 			{"id":"c","reason":"x","message":"Which?","responseSchema":{"type":"string","enum":["p","q"]}},
-			{"id":"d","reason":"x","responseSchema":[1]}]}}`, "\n", ""))
+			{"id":"d","reason":"x","responseSchema":[1]},{"id":"e","reason":"x","message":"Sure?","responseSchema":{"type":"boolean"}}]}}`, "\n", ""))
 	})
 	r := turn()
 	got, err := a.Generate(t.Context(), r, nil)
 	var asked []string
-	for i, says := range []string{"Yes", "3", "q", ""} {
+	for i, says := range []string{"Yes", "3", "q", "", "perhaps"} {
 		if err != nil || len(got.Calls()) != 1 || (got.Usage.Output > 0) != (i == 0) {
 			t.Fatalf("question %d: %+v, %v", i, got, err)
 		}
@@ -243,7 +243,7 @@ func TestAnInterruptedRunGoesOnWithAllAnswers(t *testing.T) {
 	if err != nil || got.Text() != "done" || len(inputs) != 2 {
 		t.Fatalf("got %+v, %v after %d requests", got, err, len(inputs))
 	}
-	if diff := cmp.Diff(asked, []string{`{"question":"May I?","options":["Yes","No"]}`, `{"question":"how many"}`, `{"question":"Which?","options":["p","q"]}`, `{"question":"x"}`}); diff != "" {
+	if diff := cmp.Diff(asked, []string{`{"question":"May I?","options":["Yes","No"]}`, `{"question":"how many"}`, `{"question":"Which?","options":["p","q"]}`, `{"question":"x"}`, `{"question":"Sure?","options":["Yes","No"]}`}); diff != "" {
 		t.Errorf("-got +want\n%s", diff)
 	}
 	want := []any{
@@ -251,6 +251,7 @@ func TestAnInterruptedRunGoesOnWithAllAnswers(t *testing.T) {
 		map[string]any{"interruptId": "b", "status": "resolved", "payload": 3.0},
 		map[string]any{"interruptId": "c", "status": "resolved", "payload": "q"},
 		map[string]any{"interruptId": "d", "status": "cancelled"},
+		map[string]any{"interruptId": "e", "status": "resolved", "payload": false},
 	}
 	if diff := cmp.Diff(inputs[1]["resume"], any(want)); diff != "" || len(inputs[1]["messages"].([]any)) != 0 || inputs[1]["threadId"] != inputs[0]["threadId"] {
 		t.Errorf("%v -got +want\n%s", inputs[1], diff)

@@ -9,8 +9,9 @@
 //	a, err := agent.NewHTTP(agent.Options{URL: "http://localhost:9000/turn"})
 //	b := bot.New(bot.Options{Agent: a, …})
 //
-// [NewHTTP] speaks to an agent in any language, over the protocol of docs/agent-http.md, and
-// [NewA2A] to one behind Agent2Agent, whose tasks are taken up again after a crash.
+// [NewHTTP] speaks to an agent in any language, over the protocol of docs/agent-http.md,
+// [NewA2A] to one behind Agent2Agent, whose tasks are taken up again after a crash, [NewAGUI] to
+// one behind AG-UI, and [NewOpenAI] to one behind OpenAI's API.
 //
 // Unstable: what this package exports may change with any version.
 package agent

@@ -197,7 +197,7 @@ type Lease struct {
 // A Model sets which model answers.
 type Model struct {
 	Provider string           `yaml:"provider" env:"EARSHOT_MODEL_PROVIDER" doc:"anthropic, gemini, openai (or any server with its API) or offline. Empty: the first whose key or base URL is set, else offline, which on Slack and Discord must be asked for by name."`
-	Name     string           `yaml:"name" env:"EARSHOT_MODEL" doc:"the model's name at its provider. Empty: the provider's general model, which earshot models names. It changes between versions of Earshot, because providers shut models down; set a name to keep a model."`
+	Name     string           `yaml:"name" env:"EARSHOT_MODEL" doc:"the model's name at its provider. Empty: the provider's general model, which earshot models names. It changes between versions of Earshot, because providers shut models down; set a name to keep a model. With agent.kind openai: the model that the agent is asked for; empty: agent."`
 	BaseURL  string           `yaml:"base_url" env:"EARSHOT_MODEL_BASE_URL" doc:"the base URL of the provider's API, such as that of a gateway or of your own server. Empty: the provider's own variable, else the provider."`
 	Fallback Fallback         `yaml:"fallback" doc:"the model that is asked when the first one fails"`
 	Prices   map[string]Price `yaml:"prices" doc:"by model name: the price of a million tokens (input, output, cache_read, cache_write), in a currency of your choice, for earshot costs."`
