@@ -175,7 +175,7 @@ func (a *aguiAnswer) finish(e aguiEvent) error {
 	if len(e.Outcome) == 0 || string(e.Outcome) == "null" {
 		return nil // an agent that knows no outcomes
 	}
-	if json.Unmarshal(e.Outcome, &a.outcome) != nil {
+	if json.Unmarshal(e.Outcome, &a.outcome.Type) != nil && json.Unmarshal(e.Outcome, &a.outcome) != nil { // a draft of 1.0 has a mere word
 		return errNoProtocol
 	}
 	switch {

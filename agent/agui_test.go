@@ -130,6 +130,8 @@ func TestHowARunEnds(t *testing.T) {
 			`{"type":"MESSAGES_SNAPSHOT","messages":[{"role":"user","content":[{"type":"text"}]},{"role":"assistant","content":"old"},{"role":"user","content":"q"},{"role":"assistant","content":"It runs."}]}`, runFinished,
 		}, want: "It runs."},
 		"with text and a snapshot": {events: []string{wrote("m", "It runs."), `{"type":"MESSAGES_SNAPSHOT","messages":[{"role":"assistant","content":"It runs."}]}`, runFinished}, want: "It runs."},
+		"with a mere word":         {events: []string{wrote("m", "It runs."), `{"type":"RUN_FINISHED","outcome":"success"}`}, want: "It runs."},
+		"with no outcome":          {events: []string{wrote("m", "It runs."), `{"type":"RUN_FINISHED","outcome":7}`}, says: "no JSON of the protocol"},
 		"with nothing":             {events: []string{runFinished}},
 		"with an error":            {events: []string{wrote("m", "It "), `{"type":"RUN_ERROR","message":"the disk\nis full","code":"DISK"}`}, says: "DISK: the disk is full"},
 		"with one that passes":     {events: []string{`{"type":"RUN_ERROR","message":"busy","code":"503"}`}, says: "busy", retry: true},

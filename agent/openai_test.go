@@ -14,6 +14,7 @@ import (
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/agent"
 	"github.com/earshot-ai/earshot/llm"
+	"github.com/earshot-ai/earshot/model/modeltest"
 	"github.com/earshot-ai/earshot/secret"
 )
 
@@ -160,5 +161,30 @@ func TestHowAnAgentBehindTheAPIAnswers(t *testing.T) {
 				t.Errorf("streamed %+v", stream)
 			}
 		})
+	}
+}
+
+// A server of the API that nobody here wrote answers in both of its forms, and takes a picture.
+func TestAServerOfTheAPIAnswersAnAgentsRequests(t *testing.T) {
+	t.Parallel()
+	at := modeltest.Aimock(t)
+	for _, path := range []string{"/v1", "/v1/chat/completions", "/v1/responses"} {
+		a, err := agent.NewOpenAI(agent.Options{URL: at + path, Key: secret.New(canary), Model: "gpt-5.4-mini"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for says, want := range map[string]string{"say hello": "Hello from the other side, in a sentence that needs several pieces.", "what is in this picture": "A very small dot."} {
+			r := turn()
+			last := r.Messages[2].Parts
+			last[len(last)-1] = llm.Text(says)
+			var stream []llm.Event
+			got, err := a.Generate(t.Context(), r, func(e llm.Event) { stream = append(stream, e) })
+			if text, _ := heard(stream); err != nil || got.Text() != want || text != want || got.Stop != llm.StopEnd || len(stream) < 2 || !strings.HasPrefix(got.Model, "gpt-5.4-mini") {
+				t.Errorf("%s: got %+v, %v, streamed %q", path, got, err, text)
+			}
+			if u := (earshot.Usage{Input: 21, Output: 13}); says == "say hello" && got.Usage != u {
+				t.Errorf("%s: it used %+v", path, got.Usage)
+			}
+		}
 	}
 }
