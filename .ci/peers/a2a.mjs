@@ -5,23 +5,17 @@
 //   node a2a.mjs VERSION LOG [PORT]
 //
 // VERSION is 1.0 or 0.3; with "-poll" after it the agent does not stream.
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { randomUUID } from "node:crypto";
 import express from "express";
 import { DefaultRequestHandler, InMemoryTaskStore, AgentEvent } from "@a2a-js/sdk/server";
 import { agentCardHandler, jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+import { Ledger, isSlow, newestOf } from "./ledger.mjs";
 
 const [mode, log, port = "0"] = process.argv.slice(2);
 const [version, poll] = mode.split("-");
 const extension = "https://github.com/earshot-ai/earshot/blob/main/docs/agents.md#agent2agent";
-const note = (x) => appendFileSync(log, JSON.stringify(x) + "\n");
-// What it has done, by the id of the message: it never does that twice, whoever restarts it.
-const done = new Map();
-if (existsSync(log))
-  for (const line of readFileSync(log, "utf8").split("\n").filter(Boolean)) {
-    const x = JSON.parse(line);
-    if (x.did) done.set(x.message, x.did);
-  }
+const ledger = new Ledger(log);
+const note = (x) => ledger.note(x);
 
 const waiting = new Map(); // what ends tasks that wait: "canceled", or "go"
 let open = false; // whether slow answers go on
@@ -44,16 +38,9 @@ class Executor {
     const end = () =>
       bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status: { state: 3, message: undefined, timestamp: new Date().toISOString() },
         metadata: { [extension]: { usage: { model: "mine-1", input: 70, output: 5 } } } }));
-    const act = (what) => {
-      if (!done.has(message.messageId)) {
-        done.set(message.messageId, what);
-        note({ did: what, message: message.messageId });
-      }
-      return done.get(message.messageId);
-    };
+    const act = (what) => ledger.act(message.messageId, what);
     const texts = parts.filter((p) => p.text !== undefined);
-    const lines = (texts[texts.length - 1]?.text ?? "").trim().split("\n");
-    const newest = lines[lines.length - 1];
+    const newest = newestOf(texts.at(-1)?.text ?? "");
     if (task) {
       bus.publish(AgentEvent.task(task)); // as the SDK wants it: with the state of before
       status(2, "going on");
@@ -75,7 +62,7 @@ class Executor {
       write(act("runs."), true);
       return end();
     }
-    if (newest.includes("running") || newest.includes("release") || newest.includes("runbook") || newest.includes("new?")) {
+    if (isSlow(newest)) {
       for (const [i, word] of ["It ", "", ""].entries()) {
         write(word, i > 0);
         await new Promise((resolve) => setTimeout(resolve, 100));

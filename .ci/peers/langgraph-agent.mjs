@@ -63,8 +63,8 @@ async function answer({ key, meta, parts, answer, asks }, response, { say, does 
   });
   const files = parts.filter((p) => p.file).map((p) => ` I see ${p.file.name ?? "a file"} of ${p.file.bytes} bytes.`).join("");
   const question = newestOf(parts.filter((p) => p.text !== undefined).at(-1)?.text ?? "");
-  // The same request begins where it began before, not behind what came of it then.
-  const config = { configurable: { thread_id: `${meta.conversation}`, key, turn: meta.turn, files, asks }, signal: stopped.signal, streamMode: ["updates", "custom"] };
+  const config = { configurable: { thread_id: meta.conversation, key, turn: meta.turn, files, asks }, signal: stopped.signal, streamMode: ["updates", "custom"] };
+  // A message of the same id takes the place of the one before: a request that comes again is no second question.
   const input = answer ? new Command({ resume: answer.given ? answer.text : "nothing" }) : { messages: [new HumanMessage({ id: key, content: question })] };
   let asked;
   for await (const [mode, chunk] of await graph.stream(ledger.done.has(key) && answer ? null : input, config)) {
