@@ -188,3 +188,30 @@ func TestAServerOfTheAPIAnswersAnAgentsRequests(t *testing.T) {
 		}
 	}
 }
+
+func FuzzResponsesStream(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"response.output_item.added","item":{"type":"function_call","name":"x"}}` + "\n" + `{"type":"response.output_text.delta","delta":"It "}` + "\n" + responsesEnds,
+		`{"type":"response.failed","response":{"error":{"code":"server_error"}}}`, `{"type":"response.incomplete","response":{"usage":{"input_tokens":-1}}}`,
+	} {
+		f.Add(seed)
+	}
+	var stream string
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { emits(w, strings.Split(stream, "\n")...) }))
+	f.Cleanup(web.Close)
+	a, err := agent.NewOpenAI(agent.Options{URL: web.URL + "/responses"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		stream = in
+		var events []llm.Event
+		got, err := a.Generate(t.Context(), turn(), func(e llm.Event) { events = append(events, e) })
+		if err != nil {
+			return
+		}
+		if text, _ := heard(events); text != got.Text() || len(text) > 3*len(in) || got.Usage.Input < 0 || got.Usage.Output < 0 {
+			t.Errorf("got %+v, streamed %q", got, text)
+		}
+	})
+}
