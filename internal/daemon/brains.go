@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/earshot-ai/earshot/bot"
 	"github.com/earshot-ai/earshot/internal/daemon/config"
@@ -21,7 +22,11 @@ type brain struct{ kind, url, history, provider, model string }
 // brainOf says what answers under a configuration.
 func brainOf(c config.Config) brain {
 	if hasAgent(c) {
-		return brain{kind: c.Agent.Kind, url: c.Agent.URL, history: c.Agent.History}
+		b := brain{kind: c.Agent.Kind, url: c.Agent.URL, history: c.Agent.History}
+		if b.kind == config.AgentOpenAI {
+			b.model = c.Model.Name
+		}
+		return b
 	}
 	first := Models(c)[0]
 	return brain{kind: config.AgentModel, provider: first.Provider, model: first.Name}
@@ -72,7 +77,7 @@ func (b brains) set(c config.Config, standing brain, o *bot.ChannelOptions) {
 		return
 	}
 	if o.Model, o.Agent, o.AgentName = m, nil, ""; is.kind != config.AgentModel {
-		o.Agent, o.AgentName = m, is.kind+" "+is.url
+		o.Agent, o.AgentName = m, strings.TrimSpace(is.kind+" "+is.url+" "+is.model)
 	}
 }
 

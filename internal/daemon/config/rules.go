@@ -350,7 +350,7 @@ func (c Config) checkRules(bad problemReport) {
 func (r Rule) checkAnswering(c Config, bad problemReport) {
 	a, kind := r.Agent, cmp.Or(r.Agent.Kind, c.Agent.Kind)
 	switch {
-	case r.Model != "" && kind != AgentModel:
+	case r.Model != "" && kind != AgentModel && kind != AgentOpenAI:
 		bad(r.At+".model", "has no effect while agent.kind is %s; set agent.kind of the rule to %s, or remove it", kind, AgentModel)
 	case a.Kind == "" && (a.URL != "" || a.History != ""):
 		bad(r.At+".agent.kind", "is missing; say what answers: %s", strings.Join(agentKinds, ", "))
