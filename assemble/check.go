@@ -1,7 +1,6 @@
 package assemble
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -160,7 +159,7 @@ func (t *turn) findAnchor() error {
 // isNotice reports whether the agent says in m that it has no answer, which is no
 // conversation that took place. Where the question is about that it is shown.
 func (t *turn) isNotice(m *msg) bool {
-	return t.in.Identity.Is(m.Author.ID) && (words.IsNotice(m.Text) || slices.Contains(t.in.Notices, m.Text))
+	return t.in.Identity.Is(m.Author.ID) && words.IsNotice(m.Text, t.in.Notices)
 }
 
 // readConversation reads the manifest and the recorded turns.

@@ -35,7 +35,7 @@ func (b *Bot) choose(ctx context.Context, lease earshot.Lease, queued []earshot.
 	if err != nil || len(waiting) == 0 {
 		return nil, err
 	}
-	chosen, others := b.pickQuestion(waiting, opts.Answer.Each)
+	chosen, others := b.pickQuestion(waiting, opts)
 	if others, err = b.letTalkGoOn(ctx, lease, chosen, others); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,6 +29,9 @@ func (q pendingQuestion) by() earshot.AuthorID {
 	by, _ := q.AskedBy()
 	return by.ID
 }
+
+// asker returns who asks: see [Place.Asker].
+func (q pendingQuestion) asker() earshot.AuthorID { return cmp.Or(q.by(), q.anchor.Author.ID) }
 
 // said returns when it was asked.
 func (q pendingQuestion) said() earshot.Time {
@@ -132,12 +136,13 @@ func (b *Bot) whyOther(ctx context.Context, q pendingQuestion, later []earshot.Q
 const recentTurns = 20
 
 // pickQuestion returns the question that is answered, and those that its answer
-// serves too: with [Answer.Each] none, else all up to one that stands alone. The
+// serves too: with [Answer.Each] none, else all up to one that stands alone. Under a limit of
+// the day nobody's question goes on another's account, or ends with it. The
 // latest one is picked, because a prompt shows nothing after its anchor; a message
 // that only mentions the agent, or calls nobody, is picked only where there is no question.
-func (b *Bot) pickQuestion(list []pendingQuestion, each bool) (picked pendingQuestion, others []pendingQuestion) {
+func (b *Bot) pickQuestion(list []pendingQuestion, o *Options) (picked pendingQuestion, others []pendingQuestion) {
 	together := 1
-	for !each && !list[0].alone && together < len(list) && !list[together].alone {
+	for !o.Answer.Each && !list[0].alone && together < len(list) && !list[together].alone && (!o.Day.limits() || asksAlike(list[:together], list[together])) {
 		together++
 	}
 	at := 0
@@ -155,4 +160,10 @@ func (b *Bot) pickQuestion(list []pendingQuestion, each bool) (picked pendingQue
 		}
 	}
 	return list[at], others
+}
+
+// asksAlike reports whether a question is of the same person as those before it. What the agent
+// only reads along with asks nothing.
+func asksAlike(before []pendingQuestion, q pendingQuestion) bool {
+	return q.ambient || !slices.ContainsFunc(before, func(x pendingQuestion) bool { return !x.ambient && x.asker() != q.asker() })
 }

@@ -125,7 +125,7 @@ func decisionIn(steps []earshot.Step) *llm.Response {
 // decide has a model decide about an ambient turn, or reads what it has decided, and
 // reports whether the turn has ended with that: it was silent, or gave an emoji.
 func (t *turn) decide(soft, hard context.Context, p prompt) (done bool, err error) {
-	if t.ambient = t.ambient && !p.calls(t.identity); !t.ambient {
+	if !t.ambient {
 		return false, nil
 	}
 	x := t.newExchange(p, nil)

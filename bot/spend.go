@@ -25,9 +25,12 @@ type DayLimits struct {
 }
 
 // counts reports whether what is used is counted.
-func (l DayLimits) counts() bool {
+func (l DayLimits) counts() bool { return l.Count || l.limits() }
+
+// limits reports whether there is any limit.
+func (l DayLimits) limits() bool {
 	none := earshot.Spend{}
-	return l.Count || l.Person != none || l.Channel != none || l.Workspace != none || l.All != none
+	return l.Person != none || l.Channel != none || l.Workspace != none || l.All != none
 }
 
 // Spending says what models cost, and is told of limits. Its functions are safe for
@@ -45,7 +48,7 @@ type Spending struct {
 func (s Spending) spendOf(model string, u earshot.Usage) earshot.Spend {
 	x := earshot.Spend{Tokens: int64(max(0, u.Input)) + int64(max(0, u.Output)) + int64(max(0, u.CacheRead)) + int64(max(0, u.CacheWrite))}
 	if s.Cost != nil {
-		x.Cost = s.Cost(model, u)
+		x.Cost = max(0, s.Cost(model, u))
 	}
 	return x
 }
@@ -55,10 +58,13 @@ type turnSpend struct {
 	held   earshot.Spend
 	prompt int  // the tokens of its prompt
 	begun  bool // it has held something
+	late   bool // who has called it while it read along is within their limit
 	passed bool // a limit was passed meanwhile
 }
 
-// purses returns whose use the turn's is, with their limits; nil where nothing is counted.
+// purses returns whose use the turn's is, with their limits; nil where nothing is counted. They
+// are the same for as long as there is the turn: of one that began by reading along the person's
+// is not among them, also once they call the agent (latePurse).
 func (t *turn) purses() []earshot.PurseLimit {
 	l, at := t.opts.Day, t.scope()
 	if !l.counts() {
@@ -68,13 +74,31 @@ func (t *turn) purses() []earshot.PurseLimit {
 	channel, person := workspace, workspace
 	channel.Channel, person.Author = at.Channel, t.place.Asker().ID
 	list := []earshot.PurseLimit{{Most: l.All}, {Purse: workspace, Most: l.Workspace}, {Purse: channel, Most: l.Channel}}
-	if person.Author != "" && !t.ambient {
+	if person.Author != "" && !t.queued.Ambient() {
 		list = append(list, earshot.PurseLimit{Purse: person, Most: l.Person})
 	}
 	if workspace == (earshot.Purse{}) {
 		list = list[1:]
 	}
 	return list
+}
+
+// latePurse returns the purse of who has called the agent while it read along; false where there
+// is none. It is charged beside those of the turn, and nothing is held of it.
+func (t *turn) latePurse() (earshot.PurseLimit, bool) {
+	at, who := t.scope(), t.place.Asker().ID
+	l := earshot.PurseLimit{Purse: earshot.Purse{Platform: at.Platform, Workspace: at.Workspace, Author: who}, Most: t.opts.Day.Person}
+	return l, t.opts.Day.counts() && t.queued.Ambient() && !t.ambient && who != ""
+}
+
+// wouldPass reports whether a purse of which nothing is held would pass its limit.
+func (t *turn) wouldPass(ctx context.Context, l earshot.PurseLimit, by earshot.Spend) (earshot.SpendResult, bool, error) {
+	r, err := t.store.Spend(ctx, earshot.SpendChange{Day: t.now(), Purses: []earshot.PurseLimit{l}})
+	if err != nil {
+		return r, false, fmt.Errorf("count what is spent: %w", err)
+	}
+	r.Full = []earshot.Purse{l.Purse}
+	return r, r.Sums[0].Spend.Plus(by).Over(l.Most), nil
 }
 
 // reserve holds what a prompt and the longest answer to it may use. A turn that would pass a
@@ -91,6 +115,15 @@ func (t *turn) reserve(ctx, hard context.Context, p prompt) (done bool, err erro
 	}
 	hold := t.opts.Spending.spendOf("", earshot.Usage{Input: t.spent.prompt, Output: longest})
 	begun := t.spent.begun || t.queued.Hash != ""
+	if late, called := t.latePurse(); called && !t.spent.late && t.queued.Hash == "" {
+		if r, over, err := t.wouldPass(ctx, late, hold); err != nil || over {
+			if err == nil {
+				err = t.refuseSpend(hard, p, []earshot.PurseLimit{late}, r)
+			}
+			return true, err
+		}
+		t.spent.late = true
+	}
 	c := earshot.SpendChange{Turn: t.queued.ID, Day: t.now(), Held: hold, Purses: purses, Bounded: !begun}
 	r, err := t.store.Spend(ctx, c)
 	if err != nil {
@@ -118,7 +151,14 @@ func (t *turn) charge(ctx context.Context, a llm.Response) {
 	if len(a.Calls()) == 0 {
 		t.spent.held = earshot.Spend{}
 	}
-	t.changeSpend(ctx, earshot.SpendChange{Used: t.opts.Spending.spendOf(a.Model, u), Held: t.spent.held, Purses: purses})
+	used := t.opts.Spending.spendOf(a.Model, u)
+	if late, called := t.latePurse(); called {
+		_, err := t.store.Spend(context.WithoutCancel(ctx), earshot.SpendChange{Day: t.now(), Used: used, Purses: []earshot.PurseLimit{late}})
+		if err != nil {
+			t.log.Warn("what a model used is not counted for the day's limits", "err", err)
+		}
+	}
+	t.changeSpend(ctx, earshot.SpendChange{Used: used, Held: t.spent.held, Purses: purses})
 }
 
 // giveBackSpend ends what the turn holds.

@@ -270,3 +270,76 @@ func TestAnAmbientTurnOverALimitIsSilent(t *testing.T) {
 		}
 	})
 }
+
+// Nobody's question goes on another's account, or ends with theirs: under a limit each is
+// answered, or refused, by itself.
+func TestALimitOfOnePersonEndsNobodyElsesQuestion(t *testing.T) {
+	t.Parallel()
+	for name, order := range map[string][2]earshot.Author{"asks after": {bob, alice}, "asks before": {alice, bob}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &slate{board: &board{}}
+			in(t, func(o *bot.Options) {
+				limitedTo(bot.DayLimits{Person: tokensADay(4000)})(o)
+				o.Platform, o.Model = p, dear{&echo{takes: time.Minute}}
+			}, func(w *world) {
+				w.board = p.board
+				purse := earshot.Purse{Platform: general.Platform, Workspace: general.Workspace, Author: alice.ID}
+				if _, err := w.store.Spend(t.Context(), earshot.SpendChange{Day: earshot.TimeOf(time.Now()), Used: tokensADay(3990), Purses: []earshot.PurseLimit{{Purse: purse}}}); err != nil {
+					t.Fatal(err)
+				}
+				carol := earshot.Author{ID: "U9", Name: "Carol", Kind: earshot.Human}
+				w.say(general, carol, "r", "<@U0BOT> is it up?")
+				w.rest(10 * time.Second)
+				w.say(general, order[0], "m1", "<@U0BOT> one?", under("r"))
+				w.say(general, order[1], "m2", "<@U0BOT> two?", under("r"))
+				w.rest(10 * time.Minute)
+				for i, who := range order {
+					want := []string{"m1", "m2"}[i] + " done"
+					if who.ID == alice.ID {
+						want = []string{"m1", "m2"}[i] + " dropped day-limit"
+					}
+					if !slices.ContainsFunc(w.turns(), func(s string) bool { return strings.HasPrefix(s, want) }) {
+						t.Errorf("turns are %q, want %q", w.turns(), want)
+					}
+				}
+				same(t, "told", len(p.private)+strings.Count(strings.Join(p.all(), "\n"), overLimit), 1)
+				same(t, "what she has used", w.usedFrom(purse), int64(3990))
+			})
+		})
+	}
+}
+
+// Who calls the agent while it reads along has their own limit, and their sum never falls.
+func TestWhoCallsTheAgentWhileItReadsAlongHasALimit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		limit int64
+		want  string
+		used  int64
+	}{"passed": {3000, "m2 dropped day-limit", 1000}, "not passed": {30000, "m2 done", 2000}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var w *world
+			say := llmtest.Do(func(llm.Request) (llm.Response, error) {
+				return llm.Response{Parts: []llm.Part{llm.Text("It is.")}, Stop: llm.StopEnd, Usage: earshot.Usage{Input: 900, Output: 100}}, nil
+			})
+			decider := llmtest.New(llmtest.Do(func(llm.Request) (llm.Response, error) {
+				w.say(general, alice, "m2", "<@U0BOT> where is it?", edited(time.Minute))
+				return llm.Response{Parts: []llm.Part{{Call: &llm.Call{ID: "c", Name: "stay_silent", Args: `{"reason":"x"}`}}}, Stop: llm.StopCalls, Usage: earshot.Usage{Input: 10}}, nil
+			}))
+			alongside(t, decider, llmtest.New(say, say), func(o *bot.Options) { o.Day, o.MaxTokens = bot.DayLimits{Person: tokensADay(c.limit)}, 2500 }, func(in *world, p *stamped) {
+				w = in
+				purse := earshot.Purse{Platform: general.Platform, Workspace: general.Workspace, Author: alice.ID}
+				w.say(general, alice, "m1", "<@U0BOT> is it up?")
+				w.rest(time.Minute)
+				w.say(general, alice, "m2", "where is it?")
+				w.rest(2 * time.Minute)
+				if got := w.turns(); !slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, c.want) }) {
+					t.Errorf("turns are %q, posts %q, told %q", got, w.board.all(), p.private)
+				}
+				same(t, "what she has used", w.usedFrom(purse), c.used)
+			})
+		})
+	}
+}

@@ -145,6 +145,7 @@ func (t *turn) try(soft, hard context.Context, how attemptOptions) error {
 			return err
 		}
 	}
+	t.ambient = t.ambient && !p.calls(t.identity)
 	if done, err := t.reserve(soft, hard, p); err != nil || done {
 		return err
 	}

@@ -69,15 +69,18 @@ func (b brains) checkAll(c config.Config, standing brain) error {
 }
 
 // set sets what answers under the settings of a channel, where that is something else than
-// answers in all.
+// answers in all, and names an agent: by all that decides what it is sent.
 func (b brains) set(c config.Config, standing brain, o *bot.ChannelOptions) {
 	is := brainOf(c)
+	if o.AgentName = ""; is.kind != config.AgentModel {
+		o.AgentName = strings.TrimSpace(strings.Join([]string{is.kind, is.url, is.history, is.model}, " "))
+	}
 	m := b[is]
 	if is == standing || m == nil {
 		return
 	}
-	if o.Model, o.Agent, o.AgentName = m, nil, ""; is.kind != config.AgentModel {
-		o.Agent, o.AgentName = m, strings.TrimSpace(is.kind+" "+is.url+" "+is.model)
+	if o.Model, o.Agent = m, nil; is.kind != config.AgentModel {
+		o.Agent = m
 	}
 }
 

@@ -45,8 +45,9 @@ func CheckLanguage(code string) error {
 // maxOwn bounds a sentence of one's own, in bytes, and maxLabel what is on a button or above a
 // field, in characters: what each platform takes.
 const (
-	maxOwn   = 1000
-	maxLabel = 40
+	maxOwn    = 1000
+	maxLabel  = 40
+	minBeside = 8 // of a sentence of a limit, besides its time: it is told by that
 )
 
 // Check returns what is wrong with a sentence in words of one's own.
@@ -61,6 +62,8 @@ func Check(k Key, text string) error {
 		return fmt.Errorf("it is longer than %d bytes", maxOwn)
 	case slices.Contains(labels, k) && len([]rune(text)) > maxLabel:
 		return fmt.Errorf("it is longer than %d characters, and stands on a button", maxLabel)
+	case slices.Contains(limits, k) && len([]rune(strings.TrimSpace(strings.Replace(text, "{time}", "", 1)))) < minBeside:
+		return fmt.Errorf("it has to say something besides the time, in %d characters at least", minBeside)
 	case !slices.Equal(places(text), places(english)):
 		return fmt.Errorf("it has the places %q and has to have %q, each once", places(text), places(english))
 	}
@@ -99,11 +102,12 @@ func (t Table) Standing(k Key) string {
 	return languages[English].Sentences[k]
 }
 
-// Notices returns the operator's own words of what is a [Notice], in the order of their keys.
+// Notices returns the operator's own words of what the bot says where it has no answer. A
+// sentence of a limit has its place {time}.
 func (t Table) Notices() []string {
 	var out []string
-	for _, k := range notices {
-		if text := t.own[string(k)]; text != "" {
+	for _, k := range slices.Concat(notices, limits) {
+		if text := t.own[string(k)]; text != "" && Check(k, text) == nil {
 			out = append(out, text)
 		}
 	}
@@ -121,23 +125,27 @@ func (t Table) KeyOf(text string) Key {
 	return keys[text]
 }
 
-// IsNotice reports whether a text is what the bot says, in any language, where it has no answer.
-func IsNotice(text string) bool {
-	return slices.Contains(notices, keys[text]) || slices.ContainsFunc(limitEnds, func(l [2]string) bool {
-		return strings.HasPrefix(text, l[0]) && strings.HasSuffix(text, l[1])
-	})
+// IsNotice reports whether a text is what the bot says, in any language or in words of an
+// operator's own ([Table.Notices]), where it has no answer.
+func IsNotice(text string, own []string) bool {
+	said := func(sentence string) bool { return says(sentence, text) }
+	return slices.Contains(notices, keys[text]) || slices.ContainsFunc(limitSentences, said) || slices.ContainsFunc(own, said)
 }
 
-// limitEnds are what stands before and behind the time in the sentences of limits, of all
-// languages.
-var limitEnds = endsOfLimits()
+// says reports whether a text is a sentence, whatever stands in its one place.
+func says(sentence, text string) bool {
+	before, after, ok := strings.Cut(sentence, "{time}")
+	return sentence == text || ok && before+after != "" && len(text) > len(before+after) && strings.HasPrefix(text, before) && strings.HasSuffix(text, after)
+}
 
-func endsOfLimits() [][2]string {
-	var out [][2]string
+// limitSentences are those of limits, in all languages.
+var limitSentences = sentencesOfLimits()
+
+func sentencesOfLimits() []string {
+	var out []string
 	for _, code := range Languages() {
 		for _, k := range limits {
-			before, after, _ := strings.Cut(languages[code].Sentences[k], "{time}")
-			out = append(out, [2]string{before, after})
+			out = append(out, languages[code].Sentences[k])
 		}
 	}
 	return out

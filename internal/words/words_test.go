@@ -68,15 +68,15 @@ func TestSentences(t *testing.T) {
 	for got, want := range map[string]string{
 		own.Say(Stopped): "(Basta.)",
 		own.Say(TooLong): "Entschuldigung, das konnte ich nicht rechtzeitig beantworten.",
-		own.Say(Agreed, "who", "{result} & {who}"):                          "{result} & {who} hat zugestimmt.",
-		In("xx", nil).Say(Stop):                                             "Stop",
-		Table{}.Say(Minutes, "number", "5"):                                 "5 minutes",
-		string(own.KeyOf("(Basta.)")):                                       "stopped",
-		string(own.KeyOf("(Arrêté.)")):                                      "stopped",
-		string(own.KeyOf("hello")):                                          "",
-		fmt.Sprint(own.Notices()):                                           "[(Basta.)]",
-		fmt.Sprint(IsNotice("(Detenido.)"), IsNotice("Stop"), IsNotice("")): "true false false",
-		fmt.Sprint(IsNotice(own.Say(LimitAll, "time", "00:00 UTC")), IsNotice("Ask again after 00:00 UTC.")): "true false",
+		own.Say(Agreed, "who", "{result} & {who}"): "{result} & {who} hat zugestimmt.",
+		In("xx", nil).Say(Stop):                    "Stop",
+		Table{}.Say(Minutes, "number", "5"):        "5 minutes",
+		string(own.KeyOf("(Basta.)")):              "stopped",
+		string(own.KeyOf("(Arrêté.)")):             "stopped",
+		string(own.KeyOf("hello")):                 "",
+		fmt.Sprint(own.Notices()):                  "[(Basta.)]",
+		fmt.Sprint(IsNotice("(Detenido.)", nil), IsNotice("Stop", nil), IsNotice("", nil)): "true false false",
+		fmt.Sprint(IsNotice(own.Say(LimitAll, "time", "00:00 UTC"), nil), IsNotice("Ask again after 00:00 UTC.", nil), IsNotice("Genug bis morgen um 9!", []string{"Genug bis {time}!"}), IsNotice("Genug.", []string{"Genug bis {time}!"})): "true false true false",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -90,7 +90,7 @@ func TestWordsThatCannotBeUsed(t *testing.T) {
 		key       Key
 		text, why string
 	}{
-		{"nonsense", "x", "no such sentence"}, {Failed, " \n", "empty"}, {Failed, strings.Repeat("x", 1001), "longer than 1000 bytes"},
+		{"nonsense", "x", "no such sentence"}, {LimitPerson, "bis {time}", "something besides the time"}, {Failed, " \n", "empty"}, {Failed, strings.Repeat("x", 1001), "longer than 1000 bytes"},
 		{Do, strings.Repeat("ä", 41), "stands on a button"}, {Agreed, "Yes.", `has to have ["who"]`}, {Failed, "Ask {who}.", `the places ["who"]`},
 		{Agreed, "{who} and {who} agreed", "each once"}, {Agreed, "{who", ""},
 	} {
