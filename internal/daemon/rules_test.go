@@ -212,3 +212,30 @@ func TestAnotherModelOrAgentAnswersInSomeChannels(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// An agent that keeps its own history has the whole of a conversation that a model has begun.
+func TestAnAgentIsToldWhatAModelHasAnswered(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t)
+	x := newSlackWorld(t, modeltest.StartScripted(t, yesScript), byHTTP, nil, "EARSHOT_AGENT_KEY=the-key-of-the-agent")
+	x.knows()
+	x.start()
+	root := x.Say(x.general, x.ann, x.at("the word is rhubarb, ok?"))
+	x.ends(earshot.TurnDone)
+	x.settled()
+	x.stop()
+	x.environ = append(x.environ, "EARSHOT_AGENT_KIND=http", "EARSHOT_AGENT_URL="+a.URL+"/turn", "EARSHOT_AGENT_HISTORY=theirs")
+	x.start()
+	for i, text := range []string{"which word", "and again"} {
+		x.Reply(x.general, root, x.ann, x.at(text))
+		x.ends(earshot.TurnDone)
+		got := a.asked()[i]
+		all, err := json.Marshal(got.Messages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole := i == 0; (got.New == 0) != whole || strings.Contains(string(all), "rhubarb") != whole {
+			t.Errorf("question %d: new from %d, told %s", i, got.New, all)
+		}
+	}
+}
