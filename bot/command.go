@@ -20,7 +20,7 @@ type Command struct {
 
 // Names of commands.
 const (
-	CommandAsk    = "ask"    // the platform's own: a message is posted
+	CommandAsk    = "ask"    // says why somebody may not ask here; "" where they may, and the platform posts a message
 	CommandHelp   = "help"   // how to ask, and which commands there are
 	CommandStop   = "stop"   // ends what the person is being answered in the channel
 	CommandWhy    = "why"    // what was read for the last answer to them in the channel

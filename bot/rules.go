@@ -87,6 +87,18 @@ func (b *Bot) lets(ctx context.Context, o *Options, e *Event) bool {
 	return in && err == nil
 }
 
+// MayAsk reports whether somebody is one of those who may ask in a channel, as
+// [ChannelOptions].MayAsk says.
+func (b *Bot) MayAsk(ctx context.Context, s earshot.Scope, who earshot.AuthorID) bool {
+	c, err := b.store.Channel(ctx, s)
+	if err != nil {
+		c = earshot.Channel{Platform: s.Platform, Workspace: s.Workspace, ID: s.Channel}
+	}
+	e := Event{Channel: c}
+	e.By.ID = who
+	return b.lets(ctx, b.in(c), &e)
+}
+
 // metaRule is what of the rules the conversation's newest turn was written under: see ruleOf. A
 // bot without rules writes none.
 const metaRule = "session_rule"

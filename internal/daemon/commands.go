@@ -33,6 +33,11 @@ const lookedBack = 200
 // do does a command and returns what its person is told.
 func (c *commands) do(ctx context.Context, x bot.Command) (string, error) {
 	switch x.Name {
+	case bot.CommandAsk:
+		if !c.bot.MayAsk(ctx, x.Scope, x.By.ID) {
+			return c.say(ctx, x, words.NotAllowed), nil
+		}
+		return "", nil
 	case bot.CommandHelp:
 		return c.help(ctx, x), nil
 	case bot.CommandStop:
@@ -129,8 +134,8 @@ func personErasure(x bot.Command) earshot.ErasureOf {
 
 // home tells what the bot has of somebody, what it keeps, what it waits for, and how to ask it.
 func (c *commands) home(ctx context.Context, x bot.Command) (string, error) {
-	has, err := c.store.PlanErasure(ctx, personErasure(x))
-	if err != nil {
+	has, err := c.store.PlanErasure(ctx, personErasure(x)) // who has said nothing is unknown
+	if err != nil && !errors.Is(err, earshot.ErrNotFound) {
 		return "", fmt.Errorf("count what a person said: %w", err)
 	}
 	keeps := c.say(ctx, x, words.HomeForever)

@@ -132,6 +132,46 @@ func TestAPersonHasWhatTheySaidErasedOnSlack(t *testing.T) {
 	})
 }
 
+// Where nobody knows whether a question was posted, nobody is told to send it again, and it is
+// answered once. Who may not ask in a channel is told so, and nothing is posted.
+func TestAQuestionThatMayHaveBeenPostedIsNotAskedForAgain(t *testing.T) {
+	server := modeltest.StartScripted(t, yesScript)
+	transports(t, func(t *testing.T, by transport) {
+		x := newSlackWorld(t, server, by, nil)
+		x.configured("channels: [{match: {name: general}, may_ask: [" + x.ann + "]}]\n")
+		x.knows()
+		x.start()
+		root := x.Say(x.general, x.bob, "hello")
+		lose := func() { x.Inject(simulate.Fault{Kind: simulate.FailedLate, On: "chat.postMessage", Times: 1}) }
+		lose()
+		if got := told(t, x.Command(x.general, x.ann, "/earshot", "ask\nis it up?")); !strings.Contains(got, "could not find out whether") {
+			t.Errorf("told %q", got)
+		}
+		x.ends(earshot.TurnDone)
+		if got := x.stored(x.Messages(x.general)[1].TS).Text; got != x.at("is it up?") {
+			t.Errorf("stored is %q", got)
+		}
+		x.Shortcut(x.general, root, x.ann, "earshot_ask")
+		lose()
+		if c := x.Submit(x.ann, "is that so?"); c.Outcome != "acked" || len(x.Forms()) != 0 {
+			t.Errorf("the form is answered %+v, open are %+v", c, x.Forms())
+		}
+		x.ends(earshot.TurnDone)
+		x.settled()
+		x.eventually("she is told", func() bool { return len(x.Ephemerals()) == 1 })
+		if got := x.Ephemerals()[0]; got.User != x.ann || !strings.Contains(got.Text, "could not find out whether") {
+			t.Errorf("told %+v", got)
+		}
+		if got := x.said(root); len(got) != 2 {
+			t.Errorf("in the thread stand %q", got)
+		}
+		n := len(x.Messages(x.general))
+		if got := told(t, x.Command(x.general, x.bob, "/earshot", "ask may I?")); !strings.Contains(got, "not among the people") || len(x.Messages(x.general)) != n {
+			t.Errorf("who may not ask is told %q", got)
+		}
+	})
+}
+
 // newest returns the newest message of the channel.
 func (x *slackWorld) newest() simulate.Message {
 	x.t.Helper()

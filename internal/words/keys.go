@@ -111,6 +111,8 @@ const (
 // What is answered to a command, a form's title, and what the page of the bot shows.
 const (
 	Help         Key = "help"
+	PerhapsSent  Key = "perhaps_sent"
+	LongQuestion Key = "too_long_question"
 	NotHere      Key = "not_here"
 	NotAnswering Key = "not_answering"
 	StoppedHere  Key = "stopped_here"

@@ -4,8 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
@@ -66,12 +70,16 @@ func (p *Platform) command(ctx context.Context, x slackmsg.Command, ok bool) soc
 
 // do does what a slash command says: the first word of its text, or it is a question.
 func (p *Platform) do(ctx context.Context, x slackmsg.Command, by earshot.Author) (socket.Answer, error) {
-	word, rest, _ := strings.Cut(strings.TrimSpace(x.Text), " ")
+	text := strings.TrimSpace(x.Text)
+	word, rest := text, ""
+	if i := strings.IndexFunc(text, unicode.IsSpace); i >= 0 {
+		word, rest = text[:i], strings.TrimSpace(text[i:])
+	}
 	name := strings.ToLower(word)
 	switch {
-	case name == bot.CommandAsk && strings.TrimSpace(rest) != "":
-		k := p.ask(ctx, x.Channel, "", by.ID, rest)
-		return alone(p.say(ctx, x.Channel, k)), nil
+	case name == bot.CommandAsk && rest != "":
+		say, _ := p.ask(ctx, x.Channel, "", by, rest)
+		return alone(say), nil
 	case name == bot.CommandForget && rest == "":
 		return p.openForm(ctx, formToOpen{
 			trigger: x.Trigger, callback: forgetCallback, title: p.say(ctx, x.Channel, words.ForgetTitle), private: formPlace{Channel: x.Channel}, channel: x.Channel,
@@ -81,11 +89,11 @@ func (p *Platform) do(ctx context.Context, x slackmsg.Command, by earshot.Author
 	case name == "", name == bot.CommandAsk, name == bot.CommandHelp && rest == "":
 		name = bot.CommandHelp
 	default:
-		k := p.ask(ctx, x.Channel, "", by.ID, x.Text)
-		return alone(p.say(ctx, x.Channel, k)), nil
+		say, _ := p.ask(ctx, x.Channel, "", by, x.Text)
+		return alone(say), nil
 	}
-	text, err := p.o.Command(ctx, bot.Command{Name: name, Scope: p.scope(x.Channel), By: by, Prefix: x.Name + " "})
-	return alone(text), err
+	say, err := p.o.Command(ctx, bot.Command{Name: name, Scope: p.scope(x.Channel), By: by, Prefix: x.Name + " "})
+	return alone(say), err
 }
 
 // alone answers a slash command by a text that only who used it sees.
@@ -97,28 +105,39 @@ func alone(text string) socket.Answer {
 }
 
 // ask posts a question for who asks it, and returns what they are told; "" where it is posted.
-func (p *Platform) ask(ctx context.Context, c earshot.ChannelID, root earshot.MessageID, by earshot.AuthorID, question string) words.Key {
-	question = tolerant.CutRunes(strings.TrimSpace(question), maxWords)
+// sure is false where nobody knows whether it was.
+func (p *Platform) ask(ctx context.Context, c earshot.ChannelID, root earshot.MessageID, by earshot.Author, question string) (say string, sure bool) {
+	question = strings.TrimSpace(question)
+	if utf8.RuneCountInString(question) > maxWords {
+		return p.say(ctx, c, words.LongQuestion, "number", strconv.Itoa(maxWords)), true
+	}
+	if say, err := p.o.Command(ctx, bot.Command{Name: bot.CommandAsk, Scope: p.scope(c), By: by}); say != "" || err != nil {
+		return cmp.Or(say, p.say(ctx, c, words.NotSent)), true
+	}
 	args := url.Values{
 		"channel": {string(c)}, "unfurl_links": {"false"}, "unfurl_media": {"false"},
-		"metadata": {encoded(map[string]any{"event_type": slackmsg.QuestionType, "event_payload": map[string]any{slackmsg.QuestionBy: by}})},
+		"metadata": {encoded(map[string]any{"event_type": slackmsg.QuestionType, "event_payload": map[string]any{slackmsg.QuestionBy: by.ID}})},
 	}
 	if root != "" {
 		args.Set("thread_ts", string(root))
 	}
 	// No block of Markdown: the text is to be read back as it was written.
-	args.Set("text", asksPrefix(by)+strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(question))
+	args.Set("text", asksPrefix(by.ID)+strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(question))
 	args.Set("parse", "none")
 	args.Set("link_names", "false")
 	_, err := p.client.Call(ctx, slackapi.Post, args)
+	var not *bot.PostError
 	switch {
 	case err == nil:
-		return ""
+		return "", true
 	case slackapi.IsRefused(err, "not_in_channel", "channel_not_found", "is_archived"):
-		return words.NotHere
+		return p.say(ctx, c, words.NotHere), true
+	case errors.As(postError(err), &not):
+		p.o.Log.Warn("a question is not posted", "channel", c, "err", err)
+		return p.say(ctx, c, words.NotSent), true
 	}
-	p.o.Log.Warn("a question is not posted", "channel", c, "err", err)
-	return words.NotSent
+	p.o.Log.Warn("whether a question is posted is not known", "channel", c, "err", err)
+	return p.say(context.WithoutCancel(ctx), c, words.PerhapsSent), false
 }
 
 // asksPrefix stands before a question that we post.
@@ -206,8 +225,12 @@ func (p *Platform) interactCommand(ctx context.Context, x slackmsg.Interaction) 
 			trigger: x.Trigger, callback: askShortcut, title: p.say(ctx, x.Channel, words.AskTitle), private: at, channel: x.Channel, submit: words.Send, label: p.say(ctx, x.Channel, words.YourQuestion),
 		}, func() socket.Answer { return p.told(c, p.say(ctx, x.Channel, words.NoForm)) })
 	case x.Type == "view_submission" && x.Form == askShortcut && slackmsg.IsStamp(string(at.Message)):
-		if k := p.ask(ctx, at.Channel, at.Message, by.ID, x.Fields[formField]); k != "" {
-			answer.Payload = map[string]any{"response_action": "errors", "errors": map[string]string{formField: p.say(ctx, at.Channel, k)}}
+		switch say, sure := p.ask(ctx, at.Channel, at.Message, by, x.Fields[formField]); {
+		case say == "":
+		case sure: // the form stays, with its words
+			answer.Payload = map[string]any{"response_action": "errors", "errors": map[string]string{formField: say}}
+		default:
+			answer = p.told(clicked{Interaction: slackmsg.Interaction{User: x.User, Channel: at.Channel, Thread: at.Message}}, say)
 		}
 	case x.Type == "view_submission" && x.Form == forgetCallback:
 		answer = p.forget(ctx, by, at.Channel)

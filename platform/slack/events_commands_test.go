@@ -64,8 +64,11 @@ func TestACommandIsChecked(t *testing.T) {
 	var got []bot.Command
 	do := func(_ context.Context, c bot.Command) (string, error) {
 		got = append(got, c)
-		if c.Name == bot.CommandWhy {
+		switch c.Name {
+		case bot.CommandWhy:
 			return "", errors.New("the disk is full of secrets")
+		case bot.CommandAsk:
+			return "", nil
 		}
 		return "told <@U1>", nil
 	}
@@ -79,17 +82,18 @@ func TestACommandIsChecked(t *testing.T) {
 		says   string // "": an empty answer
 		calls  int
 	}{
-		"a command":                 {allowed, func(url.Values) {}, "told &lt; @U1&gt;", 1},
-		"one that fails":            {allowed, func(v url.Values) { v.Set("text", " WHY ") }, "not stored", 1},
-		"of who is not answered":    {x, func(url.Values) {}, "not among the people", 0},
-		"of another app":            {allowed, func(v url.Values) { v.Set("api_app_id", "A0EVIL") }, "", 0},
-		"of another workspace":      {allowed, func(v url.Values) { v.Set("team_id", "T0EVIL") }, "", 0},
-		"of nobody":                 {allowed, func(v url.Values) { v.Del("user_id") }, "", 0},
-		"of what is no id":          {allowed, func(v url.Values) { v.Set("user_id", "U1>") }, "", 0},
-		"in no channel":             {allowed, func(v url.Values) { v.Set("channel_id", "") }, "", 0},
-		"with no name":              {allowed, func(v url.Values) { v.Set("command", "earshot") }, "", 0},
-		"with a text that is large": {allowed, func(v url.Values) { v.Set("text", strings.Repeat("x", 20<<10)) }, "", 0},
-		"with a text of no UTF-8":   {allowed, func(v url.Values) { v.Set("text", "help \xff") }, "", 0}, // a question
+		"a command":                        {allowed, func(url.Values) {}, "told &lt; @U1&gt;", 1},
+		"one that fails":                   {allowed, func(v url.Values) { v.Set("text", " WHY ") }, "not stored", 1},
+		"of who is not answered":           {x, func(url.Values) {}, "not among the people", 0},
+		"of another app":                   {allowed, func(v url.Values) { v.Set("api_app_id", "A0EVIL") }, "", 0},
+		"of another workspace":             {allowed, func(v url.Values) { v.Set("team_id", "T0EVIL") }, "", 0},
+		"of nobody":                        {allowed, func(v url.Values) { v.Del("user_id") }, "", 0},
+		"of what is no id":                 {allowed, func(v url.Values) { v.Set("user_id", "U1>") }, "", 0},
+		"in no channel":                    {allowed, func(v url.Values) { v.Set("channel_id", "") }, "", 0},
+		"with no name":                     {allowed, func(v url.Values) { v.Set("command", "earshot") }, "", 0},
+		"with a text that is large":        {allowed, func(v url.Values) { v.Set("text", strings.Repeat("x", 20<<10)) }, "", 0},
+		"with a text of no UTF-8":          {allowed, func(v url.Values) { v.Set("text", "help \xff") }, "", 1}, // a question
+		"with a question that is too long": {allowed, func(v url.Values) { v.Set("text", "ask "+strings.Repeat("x", 3001)) }, "longer than 3000 characters", 0},
 	} {
 		v := url.Values{
 			"command": {"/earshot"}, "text": {"help"}, "user_id": {c.in.mara}, "channel_id": {c.in.general}, "team_id": {string(c.in.platform.Workspace())},
@@ -102,7 +106,7 @@ func TestACommandIsChecked(t *testing.T) {
 			t.Errorf("%s: %d %s, called with %+v", name, w.Code, w.Body, got)
 		}
 		for _, k := range got {
-			if k.By.ID != earshot.AuthorID(allowed.mara) || k.Prefix != "/earshot " {
+			if k.By.ID != earshot.AuthorID(allowed.mara) || k.Name != bot.CommandAsk && k.Prefix != "/earshot " {
 				t.Errorf("%s: called with %+v", name, k)
 			}
 		}
