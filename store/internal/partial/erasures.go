@@ -33,6 +33,9 @@ func (s *Store) follow(ctx context.Context) error {
 		s.followed = max(s.followed, e.ID)
 		s.mu.Unlock()
 		at := earshot.Scope{Platform: e.Of.Platform, Workspace: e.Of.Workspace, Channel: e.Of.Channel}
+		if e.Of.User == "" && e.Of.Channel == "" && len(e.Of.Messages) == 0 {
+			continue // of a workspace that is erased, the memory's part with it
+		}
 		if known || e.Of.Channel != "" && !s.transient(at) {
 			continue
 		}
