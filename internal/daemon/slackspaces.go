@@ -270,10 +270,15 @@ func (x *slackSpaces) eraseEnded(ctx context.Context) error {
 
 // erase erases a workspace, or where it is to be kept, that it was uninstalled.
 func (x *slackSpaces) erase(ctx context.Context, w earshot.WorkspaceID) error {
+	erased := x.options.Config.Slack.Install.OnUninstall == config.LeavePurge
+	if erased {
+		if may, err := x.installs.BeginErasing(ctx, w); err != nil || !may {
+			return err
+		}
+	}
 	if err := slack.ForgetSelf(ctx, x.store, w); err != nil {
 		return err
 	}
-	erased := x.options.Config.Slack.Install.OnUninstall == config.LeavePurge
 	if erased {
 		if err := x.store.EraseWorkspace(ctx, earshot.Slack, w); err != nil {
 			return err

@@ -204,7 +204,11 @@ func (x *Installer) install(ctx context.Context, r *http.Request) (Installation,
 		Workspace: earshot.WorkspaceID(g.Team), Name: shortName(g.TeamName), App: g.App, Bot: earshot.AuthorID(g.Bot), By: earshot.AuthorID(g.By),
 		Scopes: g.Scopes, At: earshot.TimeOf(x.o.Now()), Token: g.Access, Refresh: g.Refresh,
 	}
-	if err := x.installs.Put(ctx, i); err != nil {
+	err = x.installs.Put(ctx, i)
+	if errors.Is(err, ErrErasing) {
+		return i, &installRefusal{status: http.StatusConflict, what: "What was stored of this workspace is being erased.", remedy: "Install the app once more in a few minutes.", cause: err}
+	}
+	if err != nil {
 		return i, err
 	}
 	x.o.Installed(i)

@@ -104,6 +104,13 @@ func (x *Installations) Put(ctx context.Context, i Installation) error {
 	if err := x.put(ctx, i); err != nil {
 		return err
 	}
+	// An erasure says so before it looks for an installation, and this the other way round: one
+	// of the two sees the other.
+	if erasing, err := x.isErasing(ctx, i.Workspace); err != nil {
+		return err
+	} else if erasing {
+		return errors.Join(ErrErasing, x.store.DropNote(ctx, installedKey+string(i.Workspace)), x.mark(ctx, i.Workspace))
+	}
 	return x.store.DropNote(ctx, uninstalledKey+string(i.Workspace))
 }
 
@@ -149,6 +156,35 @@ func (x *Installations) End(ctx context.Context, w earshot.WorkspaceID, now ears
 		return fmt.Errorf("slack: end the installation in %s: %w", w, err)
 	}
 	return nil
+}
+
+// ErrErasing is what [Installations.Put] returns while what is stored of the workspace is erased.
+var ErrErasing = errors.New("slack: the workspace is being erased")
+
+// erasing is what the note of an ended installation says while the workspace is erased. Who
+// reads a time of it takes it for long ago.
+const erasing = `"erasing"`
+
+// BeginErasing says that a workspace is about to be erased, and reports whether it may be: not
+// where it was installed again.
+func (x *Installations) BeginErasing(ctx context.Context, w earshot.WorkspaceID) (bool, error) {
+	if err := x.mark(ctx, w); err != nil {
+		return false, err
+	}
+	_, installed, err := x.Of(ctx, w)
+	if err == nil && installed {
+		err = x.Forget(ctx, w)
+	}
+	return err == nil && !installed, err
+}
+
+func (x *Installations) mark(ctx context.Context, w earshot.WorkspaceID) error {
+	return x.store.PutNote(ctx, earshot.Note{Key: uninstalledKey + string(w), Data: []byte(erasing)})
+}
+
+func (x *Installations) isErasing(ctx context.Context, w earshot.WorkspaceID) (bool, error) {
+	list, err := x.store.Notes(ctx, uninstalledKey+string(w), 1)
+	return err == nil && len(list) == 1 && list[0].Key == uninstalledKey+string(w) && string(list[0].Data) == erasing, err
 }
 
 // An EndedInstallation is one that was uninstalled at a time.
