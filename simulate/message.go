@@ -17,6 +17,7 @@ type message struct {
 	ts, root  string // root is "" for what stands in the channel
 	body      object
 	streaming bool // a stream that was not stopped
+	tasks     []Task
 }
 
 func (m *message) is(subtype string) bool { return m.body["subtype"] == subtype }

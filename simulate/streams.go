@@ -20,11 +20,12 @@ func (s *Slack) startStream(r *request, c *channel) (object, error) {
 	case c.Kind != DM && r.args["recipient_team_id"] == "":
 		return nil, fail("missing_recipient_team_id")
 	}
-	text, err := r.streamed()
+	m := &message{streaming: true}
+	text, err := r.streamed(m)
 	if err != nil {
 		return nil, err
 	}
-	m := &message{body: object{"team": s.o.Team.ID, "text": text}, streaming: true}
+	m.body = object{"team": s.o.Team.ID, "text": text}
 	m.body["streaming_state"] = "in_progress"
 	s.postAs(c, m, root)
 	s.tellNew(c, m)
@@ -33,16 +34,22 @@ func (s *Slack) startStream(r *request, c *channel) (object, error) {
 
 // streamed reads the text of a stream's call: markdown_text, or the text
 // chunks of chunks.
-func (r *request) streamed() (string, error) {
+func (r *request) streamed(m *message) (string, error) {
 	text := r.args["markdown_text"]
 	if raw := r.args["chunks"]; raw != "" {
-		var chunks []struct{ Type, Text string }
+		var chunks []struct{ Type, Text, ID, Title, Status string }
 		if json.Unmarshal([]byte(raw), &chunks) != nil {
 			return "", fail("invalid_chunks")
 		}
 		for _, c := range chunks {
-			if c.Type == "markdown_text" {
+			switch c.Type {
+			case "markdown_text":
 				text += c.Text
+			case "task_update":
+				if c.ID == "" || c.Title == "" || !slices.Contains([]string{"pending", "in_progress", "complete", "error"}, c.Status) {
+					return "", fail("invalid_chunks")
+				}
+				m.task(Task{c.ID, c.Title, c.Status})
 			}
 		}
 	}
@@ -50,6 +57,42 @@ func (r *request) streamed() (string, error) {
 		return "", fail("msg_too_long")
 	}
 	return text, nil
+}
+
+// A Task is a task card of a message that is or was streamed.
+type Task struct {
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+	Status string `json:"status"` // pending, in_progress, complete or error
+}
+
+// task adds a task card, or changes the one with its id.
+func (m *message) task(t Task) {
+	for i := range m.tasks {
+		if m.tasks[i].ID == t.ID {
+			m.tasks[i] = t
+			return
+		}
+	}
+	m.tasks = append(m.tasks, t)
+}
+
+// cards are the task cards as blocks (docs.slack.dev, Task card block).
+func (m *message) cards() []any {
+	var out []any
+	for _, t := range m.tasks {
+		out = append(out, object{"type": "task_card", "task_id": t.ID, "title": t.Title, "status": t.Status})
+	}
+	return out
+}
+
+// Tasks returns the task cards of a message, in order.
+func (s *Slack) Tasks(channel, ts string) []Task {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, m, err := s.find(channel, ts)
+	check(err)
+	return slices.Clone(m.tasks)
 }
 
 // stream returns the stream that a call goes on with.
@@ -64,11 +107,11 @@ func (s *Slack) stream(r *request) (*channel, *message, error) {
 // appendStream answers chat.appendStream. What is sent twice stands there
 // twice.
 func (s *Slack) appendStream(r *request, c *channel, m *message) (object, error) {
-	text, err := r.streamed()
+	text, err := r.streamed(m)
 	if err != nil {
 		return nil, err
 	}
-	if text == "" {
+	if text == "" && r.args["chunks"] == "" {
 		return nil, fail("no_text")
 	}
 	s.changeMessage(c, m, func(now *channelChange) { now.body["text"] = str(now.body["text"]) + text })
@@ -77,7 +120,7 @@ func (s *Slack) appendStream(r *request, c *channel, m *message) (object, error)
 
 // stopStream answers chat.stopStream: the message is one like others then.
 func (s *Slack) stopStream(r *request, c *channel, m *message) (object, error) {
-	text, err := r.streamed()
+	text, err := r.streamed(m)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +139,7 @@ func (s *Slack) stopStream(r *request, c *channel, m *message) (object, error) {
 	s.changeMessage(c, m, func(now *channelChange) {
 		now.body["text"] = str(now.body["text"]) + text
 		now.body["streaming_state"] = "completed"
-		setBlocks(now.body, append(richText(str(now.body["text"])), own...))
+		setBlocks(now.body, slices.Concat(m.cards(), richText(str(now.body["text"])), own))
 		if extra["metadata"] != nil {
 			now.body["metadata"] = extra["metadata"]
 		}

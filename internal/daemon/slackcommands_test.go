@@ -271,3 +271,24 @@ func TestSlackShowsWhatTheBotKnowsOfSomebody(t *testing.T) {
 		}
 	})
 }
+
+// What an agent is doing is a task card of the stream that becomes its answer, and no part of
+// what is stored of it.
+func TestWhatAnAgentDoesIsATaskCardOnSlack(t *testing.T) {
+	a := startAgent(t)
+	transports(t, func(t *testing.T, by transport) {
+		x := newSlackWorld(t, "http://127.0.0.1:1", by, nil, a.settings("EARSHOT_SLACK_REPLY=stream")...)
+		x.start()
+		root := x.Say(x.general, x.ann, x.at("who are you"))
+		x.ends(earshot.TurnDone)
+		x.settled()
+		list := x.Thread(x.general, root)
+		last := list[len(list)-1]
+		if last.Text != "That is turn 1." || x.stored(last.TS).Text != last.Text {
+			t.Errorf("the answer is %+v, stored is %q", last, x.stored(last.TS).Text)
+		}
+		if got := x.Tasks(x.general, last.TS); len(got) != 1 || got[0].Title != "looking into it" || got[0].Status != "complete" {
+			t.Errorf("the cards are %+v", got)
+		}
+	})
+}

@@ -51,9 +51,11 @@ func (p *Platform) Writing(ctx context.Context, at bot.Place, text string, done 
 
 // Working implements [bot.StatusWriter].
 func (p *Platform) Working(ctx context.Context, at bot.Place, on string) {
-	if p.replies.streamByPlace(at) == nil {
-		p.showStatus(ctx, at, "is "+on+"…", true)
+	if s := p.replies.streamByPlace(at); s != nil {
+		p.showTask(ctx, s, on)
+		return
 	}
+	p.showStatus(ctx, at, "is "+on+"…", true)
 }
 
 // showStatus shows the status line of an answer. Where it is shown already, it changes

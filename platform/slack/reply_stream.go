@@ -31,6 +31,7 @@ type stream struct {
 	sent    string        // Markdown, as Slack has it
 	next    time.Time     // not before
 	stalled bool          // nothing more can be appended
+	cards   taskCards
 }
 
 // A streamKey names a stream: the ids of messages are a channel's own.
@@ -102,7 +103,9 @@ func (p *Platform) appendToStream(ctx context.Context, s *stream, text string) {
 		defer func() { <-s.writing }()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), appendTime)
 		defer cancel()
-		_, err := p.client.Try(ctx, slackapi.AppendStream, url.Values{"channel": {string(s.channel)}, "ts": {string(s.id)}, "markdown_text": {rest}})
+		args := url.Values{"channel": {string(s.channel)}, "ts": {string(s.id)}}
+		s.cards.close(args, rest)
+		_, err := p.client.Try(ctx, slackapi.AppendStream, args)
 		var limited *slackapi.LimitedError
 		switch {
 		case err == nil:
@@ -137,8 +140,8 @@ func (p *Platform) stopStream(ctx context.Context, d bot.Draft, id earshot.Messa
 	rest, whole := strings.CutPrefix(body.Markdown, s.sent)
 	whole = whole && !s.stalled
 	args := url.Values{"channel": {string(d.Channel.ID)}, "ts": {string(id)}, "metadata": {metadata(d.Key, whole)}}
-	if whole && rest != "" {
-		args.Set("markdown_text", rest)
+	if whole {
+		s.cards.close(args, rest)
 	}
 	if whole && len(d.Choices) > 0 {
 		args.Set("blocks", encoded(buttons(d))) // below the text (docs.slack.dev, chat.stopStream)
