@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -46,7 +47,7 @@ func (r *request) streamed(m *message) (string, error) {
 			case "markdown_text":
 				text += c.Text
 			case "task_update":
-				if c.ID == "" || c.Title == "" || !slices.Contains([]string{"pending", "in_progress", "complete", "error"}, c.Status) {
+				if c.ID == "" || !slices.Contains([]string{"", "pending", "in_progress", "complete", "error"}, c.Status) {
 					return "", fail("invalid_chunks")
 				}
 				m.task(Task{c.ID, c.Title, c.Status})
@@ -69,8 +70,8 @@ type Task struct {
 // task adds a task card, or changes the one with its id.
 func (m *message) task(t Task) {
 	for i := range m.tasks {
-		if m.tasks[i].ID == t.ID {
-			m.tasks[i] = t
+		if x := &m.tasks[i]; x.ID == t.ID {
+			x.Title, x.Status = cmp.Or(t.Title, x.Title), cmp.Or(t.Status, x.Status)
 			return
 		}
 	}

@@ -16,7 +16,9 @@ import (
 // the text streams all the same.
 func TestWhatIsDoneIsATaskCardOfTheStream(t *testing.T) {
 	t.Parallel()
-	step := func(id, title, status string) simulate.Task { return simulate.Task{ID: id, Title: title, Status: status} }
+	step := func(id, title, status string) simulate.Task {
+		return simulate.Task{ID: id, Title: title, Status: status}
+	}
 	first, second := "searching in the channel", "calling tracker"
 	for _, c := range []struct {
 		name  string

@@ -260,6 +260,30 @@ var joinCases = []testCase{
 			to.settled(t, copies)
 		})
 	}},
+	{"an emoji that was given and taken away in one moment, under two ids", func(s *suite) {
+		for i, takenFirst := range []bool{true, false} {
+			given := giveReaction("U1", "eyes", 13)
+			taken := given
+			taken.Taken = true
+			events := []earshot.ReactionEvent{given, taken}
+			if takenFirst {
+				events = []earshot.ReactionEvent{taken, given}
+			}
+			at := func(name string, events ...earshot.ReactionEvent) *suite {
+				x := s.movedTo(earshot.ChannelID(fmt.Sprint(name, i)))
+				_, err := s.Record(s.Context(), x.scope, withReactions(5, nil, eyes(2), earshot.Reaction{Name: "tada", Count: 1}))
+				s.check(err)
+				for _, e := range events {
+					_, err := s.React(s.Context(), x.scope, e)
+					s.check(err)
+				}
+				return x
+			}
+			from, to, one := at("old ", events[0]), at("new ", events[1]), at("one ", events...)
+			s.check(s.MoveChannel(s.Context(), from.scope, to.scope.Channel))
+			s.equal("reactions", to.message("m1").Reactions, one.message("m1").Reactions)
+		}
+	}},
 	{"reactions end in one state, whichever id each came under", func(s *suite) {
 		var tries atomic.Int64
 		rapid.Check(s.T, func(t *rapid.T) {

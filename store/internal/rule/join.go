@@ -257,8 +257,11 @@ func joinGave(a, b Gave) Gave {
 		a.At = max(a.At, b.At)
 		return a
 	}
-	if b.First < a.First {
+	switch {
+	case b.First < a.First:
 		a.First, a.Was = b.First, b.Was
+	case b.First == a.First && a.First != 0: // of one moment, giving comes before taking away, see add
+		a.Was = min(a.Was, b.Was)
 	}
 	if b.At > a.At || b.At == a.At && !b.Given {
 		a.Given, a.At = b.Given, b.At
