@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/internal/words"
 	"github.com/earshot-ai/earshot/internal/zones"
 )
@@ -23,7 +22,7 @@ func (t *turn) refuseSpend(ctx context.Context, p prompt, purses []earshot.Purse
 	why := whyLimit
 	for i, s := range r.Sums {
 		if s.Purse == full {
-			why += fmt.Sprintf("it would pass %s of %s, of which %d %% are used or held", limitOf(full), plain.Line(purseName(full), 80), s.Spend.Share(purses[i].Most))
+			why += fmt.Sprintf("it would pass %s of %s, of which %d %% are used or held", limitOf(full), visible(cut(purseName(full), 80)), s.Spend.Share(purses[i].Most))
 		}
 	}
 	if t.ambient {

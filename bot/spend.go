@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
-	"github.com/earshot-ai/earshot/internal/plain"
 	"github.com/earshot-ai/earshot/llm"
 )
 
@@ -190,7 +189,7 @@ func (t *turn) tellNear(r earshot.SpendResult, purses []earshot.PurseLimit) {
 			if near != s.Purse {
 				continue
 			}
-			t.log.Warn("a limit of the day is near", "limit", limitOf(near), "of", plain.Line(purseName(near), 80),
+			t.log.Warn("a limit of the day is near", "limit", limitOf(near), "of", visible(cut(purseName(near), 80)),
 				"percent", s.Spend.Share(purses[i].Most), "opens", nextDay(s.Day).UTC())
 			if t.opts.Spending.Near != nil {
 				t.opts.Spending.Near(s, purses[i].Most)
