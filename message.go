@@ -1,5 +1,7 @@
 package earshot
 
+import "slices"
+
 // Ids are opaque and compare as bytes. Only the platform's adapter makes and
 // parses them.
 type (
@@ -156,6 +158,26 @@ type Activity struct {
 	Last     Time // the newest reply
 }
 
+// A Subject is what the thread that begins with a message is called, where the platform
+// gives threads names, as Discord does, and the labels on it. People change both without
+// an edit of the message.
+type Subject struct {
+	Name string   // on one line; "" when unknown
+	Tags []string // in the platform's order
+	// Post says that the message is a forum's post. In a forum everything is said in the
+	// threads of posts.
+	Post bool
+	AsOf Time // when the platform told it, by its clock; 0 when unknown
+}
+
+// Equal reports whether two subjects say the same, whenever they were told.
+func (x *Subject) Equal(y *Subject) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	return x.Name == y.Name && x.Post == y.Post && slices.Equal(x.Tags, y.Tags)
+}
+
 // A Message is one thing said in a channel, in its newest revision.
 //
 // Text has mentions in the stored form <@U1|Alice>. Thread is the root's id; it is
@@ -187,6 +209,7 @@ type Message struct {
 	AsOf      ListTimes // of copies of one revision the list told last stands; see [Messages.Record]
 	Tokens    int       // the count of Text by the base counter (o200k); 0 when unknown
 	Replies   *Activity // of a root's thread: the platform's count, or the stored one; nil when unknown
+	Subject   *Subject  // of the thread that begins with the message; nil when it has none, or unknown
 	Metadata  map[string]string
 }
 

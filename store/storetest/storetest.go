@@ -55,6 +55,7 @@ var messageGroups = []group{
 	{"Replies", repliesCases},
 	{"React", reactCases},
 	{"Metadata", metadataCases},
+	{"Subjects", subjectCases},
 	{"AnyOrder", modelCases},
 }
 

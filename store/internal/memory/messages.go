@@ -239,6 +239,11 @@ func copyMessage(m *rule.Message) earshot.Message {
 		reported := *a
 		out.Replies = &reported
 	}
+	if x := m.Subject; x != nil {
+		subject := *x
+		subject.Tags = append([]string(nil), x.Tags...)
+		out.Subject = &subject
+	}
 	return out
 }
 

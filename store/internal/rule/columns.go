@@ -16,6 +16,7 @@ type listsJSON struct {
 	Shared    []sharedJSON       `json:"shared,omitempty"`
 	Files     []fileJSON         `json:"files,omitempty"`
 	Replies   *repliesJSON       `json:"replies,omitempty"`
+	Subject   *subjectJSON       `json:"subject,omitempty"`
 	FullName  string             `json:"full_name,omitempty"` // of the author, as the two below
 	Standing  earshot.Standing   `json:"standing,omitempty"`
 	Team      string             `json:"team,omitempty"`
@@ -50,6 +51,14 @@ type repliesJSON struct {
 	Last  earshot.Time `json:"last,omitempty"`
 }
 
+// subjectJSON is what a root's thread is called.
+type subjectJSON struct {
+	Name string       `json:"name"`
+	Tags []string     `json:"tags,omitempty"`
+	Post bool         `json:"post,omitempty"`
+	AsOf earshot.Time `json:"as_of,omitempty"`
+}
+
 type reactionJSON struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
@@ -66,7 +75,7 @@ type fileJSON struct {
 // WriteLists writes the lists of m as text; "" when all are empty.
 func WriteLists(m *Message) (string, error) {
 	a := m.Author
-	if len(m.Mentions)+len(m.Reactions)+len(m.Shared)+len(m.Files)+len(m.Metadata) == 0 && m.Replies == nil && a.FullName+string(a.Standing)+a.Team == "" && m.AsOf == (earshot.ListTimes{}) {
+	if len(m.Mentions)+len(m.Reactions)+len(m.Shared)+len(m.Files)+len(m.Metadata) == 0 && m.Replies == nil && m.Subject == nil && a.FullName+string(a.Standing)+a.Team == "" && m.AsOf == (earshot.ListTimes{}) {
 		return "", nil
 	}
 	l := listsJSON{Mentions: m.Mentions, FullName: a.FullName, Standing: a.Standing, Team: a.Team, AsOf: listTimesJSON(m.AsOf), Metadata: m.Metadata}
@@ -75,6 +84,9 @@ func WriteLists(m *Message) (string, error) {
 	}
 	if a := m.Replies; a != nil {
 		l.Replies = &repliesJSON{a.Count, a.Last}
+	}
+	if x := m.Subject; x != nil {
+		l.Subject = &subjectJSON{x.Name, x.Tags, x.Post, x.AsOf}
 	}
 	for _, r := range m.Reactions {
 		l.Reactions = append(l.Reactions, reactionJSON(r))
@@ -105,6 +117,9 @@ func ReadLists(text string, m *earshot.Message) error {
 	}
 	if a := l.Replies; a != nil {
 		m.Replies = &earshot.Activity{Count: a.Count, Last: a.Last}
+	}
+	if x := l.Subject; x != nil {
+		m.Subject = &earshot.Subject{Name: x.Name, Tags: x.Tags, Post: x.Post, AsOf: x.AsOf}
 	}
 	for _, r := range l.Reactions {
 		m.Reactions = append(m.Reactions, earshot.Reaction(r))

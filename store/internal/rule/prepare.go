@@ -120,6 +120,7 @@ func normaliseMessage(out *Message, m earshot.Message) error {
 			Thread: text(m.Thread), ReplyTo: text(m.ReplyTo), Edited: m.Edited,
 			Mentions: normaliseList(m.Mentions, text[earshot.AuthorID]), Reactions: normaliseList(m.Reactions, normaliseReaction),
 			Reactors: normaliseReactors(m), Shared: normaliseList(m.Shared, normaliseShared), Files: normaliseList(m.Files, normaliseFile), Replies: normaliseActivity(m.Replies),
+			Subject: normaliseSubject(m.Subject),
 		}
 		var err error
 		if out.Metadata, err = normaliseMetadata(m.Metadata); err != nil {
@@ -151,6 +152,21 @@ func Tombstones(ids []earshot.MessageID) []Message {
 		out[i].Message = Tombstone(id, 0)
 	}
 	return out
+}
+
+// Bounds of a subject, in bytes and tags. What is longer is cut, at a character.
+const (
+	maxSubjectName = 1024
+	maxSubjectTags = 32
+)
+
+// normaliseSubject copies a subject and bounds it.
+func normaliseSubject(x *earshot.Subject) *earshot.Subject {
+	if x == nil {
+		return nil
+	}
+	head := func(s string) string { return index.Head(Text(s), maxSubjectName) }
+	return &earshot.Subject{Name: head(x.Name), Tags: normaliseList(x.Tags[:min(len(x.Tags), maxSubjectTags)], head), Post: x.Post, AsOf: x.AsOf}
 }
 
 // normaliseList copies a list and normalises its elements. Nil stays nil: it means

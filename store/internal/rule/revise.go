@@ -49,6 +49,10 @@ func Revise(stored *Message, in Message) Outcome {
 		if in.Metadata == nil {
 			next.Metadata = stored.Metadata
 		}
+		if !laterSubject(stored.Subject, in.Subject) && stored.Subject != nil {
+			next.Subject = stored.Subject
+			next.measure(&index.Cutter{})
+		}
 		return Outcome{Change: earshot.Edited, Next: next, Past: pastRevision(*stored)}
 	case in.Edited < stored.Edited:
 		o := Outcome{Change: earshot.Late, Next: *stored, Past: pastRevision(in)}
@@ -57,6 +61,9 @@ func Revise(stored *Message, in Message) Outcome {
 		var news bool
 		if replaceList(&o.Next.Reactions, in.Reactions, &news); news {
 			o.Change, o.Listed, o.Quiet = earshot.Updated, true, false
+		}
+		if replaceSubject(&o.Next, in.Subject) {
+			o.Change, o.Listed, o.Quiet = earshot.Updated, false, false
 		}
 		return o
 	}
@@ -67,8 +74,10 @@ func Revise(stored *Message, in Message) Outcome {
 	replaceMetadata(&next.Metadata, in.Metadata, &quiet)
 	var reacted bool
 	replaceList(&next.Reactions, in.Reactions, &reacted)
+	next.Subject = stored.Subject
+	named := replaceSubject(&next, in.Subject)
 	switch {
-	case changed:
+	case changed, named:
 		return Outcome{Change: earshot.Updated, Next: next}
 	case reacted:
 		return Outcome{Change: earshot.Updated, Next: next, Listed: true}
@@ -89,11 +98,34 @@ func withoutNames(text string) string {
 
 var mentionName = regexp.MustCompile(`(<[@#!][^|<>]*)\|[^<>]*>`)
 
-// pastRevision returns m as a revision of the history: without its reactions, its metadata
-// and the platform's count of its replies, which belong to no revision.
+// pastRevision returns m as a revision of the history: without its reactions, its metadata,
+// its subject and the platform's count of its replies, which belong to no revision.
 func pastRevision(m Message) *Message {
-	m.Terms, m.Replies, m.Reactions, m.Metadata = "", nil, nil, nil
+	m.Terms, m.Replies, m.Reactions, m.Metadata, m.Subject = "", nil, nil, nil, nil
 	return &m
+}
+
+// laterSubject reports whether a subject is told that takes the place of the stored one:
+// it was told later or, at the same time, is the greater, or nothing says when.
+func laterSubject(stored, in *earshot.Subject) bool {
+	switch {
+	case in == nil || stored == nil:
+		return in != nil
+	case in.AsOf == stored.AsOf && in.AsOf != 0:
+		return fmt.Sprint(*in) > fmt.Sprint(*stored)
+	}
+	return in.AsOf == 0 || in.AsOf > stored.AsOf
+}
+
+// replaceSubject gives a stored message the subject that is told, and what is counted and
+// found by it, and reports whether that is news.
+func replaceSubject(m *Message, in *earshot.Subject) bool {
+	if !laterSubject(m.Subject, in) || m.Subject.Equal(in) {
+		return false
+	}
+	m.Subject = in
+	m.measure(&index.Cutter{})
+	return true
 }
 
 // greaterActivity returns the greater of two counts of a thread's replies, and whether

@@ -21,10 +21,28 @@ type quoteJSON struct {
 
 const quoteMark = "\n\t"
 
+// subjectText is what a message is found by of its thread's subject: what its text does
+// not begin with already.
+func subjectText(m *earshot.Message) string {
+	x := m.Subject
+	if x == nil {
+		return ""
+	}
+	words := x.Tags
+	if !strings.HasPrefix(m.Text, x.Name) {
+		words = append([]string{x.Name}, words...)
+	}
+	return strings.Join(words, " ")
+}
+
 // writeTerms makes the terms of m and of what it quotes. An app's attachment that
 // names no author counts as the app's own text.
 func writeTerms(cutter *index.Cutter, m *earshot.Message) string {
 	own := cutter.Terms(m.Text)
+	if subject := subjectText(m); subject != "" {
+		own = append(own, cutter.Terms(subject)...)
+		own = own[:min(len(own), index.MaxTerms)]
+	}
 	if len(m.Shared) == 0 {
 		return strings.Join(own, "\n")
 	}
