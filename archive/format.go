@@ -135,6 +135,7 @@ type revision struct {
 	Shared    []sharedOf         `json:"shared,omitempty"`
 	Files     []fileOf           `json:"files,omitempty"`
 	Replies   *repliesOf         `json:"replies,omitempty"`
+	Subject   *subjectOf         `json:"subject,omitempty"`
 }
 
 type reactionOf struct {
@@ -146,6 +147,14 @@ type reactionOf struct {
 type reactorOf struct {
 	ID earshot.AuthorID `json:"id"`
 	At stamp            `json:"at,omitzero"`
+}
+
+// A subjectOf is what the thread of a message is called.
+type subjectOf struct {
+	Name string   `json:"name"`
+	Tags []string `json:"tags,omitempty"`
+	Post bool     `json:"post,omitempty"`
+	AsOf stamp    `json:"as_of,omitzero"`
 }
 
 type fileOf struct {
@@ -198,6 +207,9 @@ func revisionOf(m earshot.Message, by []earshot.Reactor) revision {
 	if a := m.Replies; a != nil {
 		r.Replies = &repliesOf{a.Count, stamp(a.Last)}
 	}
+	if x := m.Subject; x != nil {
+		r.Subject = &subjectOf{x.Name, x.Tags, x.Post, stamp(x.AsOf)}
+	}
 	return r
 }
 
@@ -232,6 +244,9 @@ func (l messageLine) message(r revision) earshot.Message {
 	}
 	if a := r.Replies; a != nil {
 		m.Replies = &earshot.Activity{Count: a.Count, Last: earshot.Time(a.Last)}
+	}
+	if x := r.Subject; x != nil {
+		m.Subject = &earshot.Subject{Name: x.Name, Tags: x.Tags, Post: x.Post, AsOf: earshot.Time(x.AsOf)}
 	}
 	return m
 }

@@ -46,7 +46,10 @@ func (t *turn) writtenOf(m *msg) *writtenText {
 		if t.isLog() {
 			body = t.renderStored(m.Text)
 		} else {
-			body = t.withLinked(t.content(m.Message), m)
+			body = t.withLinked(t.withSubject(t.content(m.Message), m), m)
+		}
+		if !t.isLog() && m != t.anchor && m != t.root() && t.inForum() && t.ofForum(m) {
+			body = t.titleLine(m)
 		}
 		m.written = &writtenText{label: t.labelOf(m.Author), body: body}
 	}

@@ -278,6 +278,34 @@ func (w countedWorld) unloaded(thread earshot.MessageID) int {
 	return 0
 }
 
+// toldOnly is how many messages of a thread, root and question included, the platform
+// counts beside those of the input, where a stretch of it is missing that its count knows.
+func (w countedWorld) toldOnly(thread earshot.MessageID) int {
+	a := w.messages[thread].Replies
+	if a == nil || w.messages[thread].Deleted || a.Count <= 0 || w.later {
+		return 0
+	}
+	missing := false
+	for _, c := range w.in.Coverage {
+		if c.Thread != thread || c.State == earshot.Known || c.From >= w.anchor.Time || c.To != 0 && c.From >= c.To {
+			continue
+		}
+		if missing = true; c.To == 0 || c.To > a.Last {
+			return 0
+		}
+	}
+	n := 1 + a.Count
+	for id, m := range w.messages {
+		if !m.Deleted && (id == thread || m.Root() == thread && m.Time <= a.Last) {
+			n--
+		}
+	}
+	if !missing {
+		return 0
+	}
+	return max(0, n)
+}
+
 // notShown is how many messages of a section's own the prompt does not show: what
 // the ledger says that it left out, and what is stored and was not loaded.
 func (w countedWorld) notShown(section assemble.SectionName) int {
@@ -448,7 +476,7 @@ func checkCounts(t rapid.TB, in assemble.Input, r assemble.Result) {
 				want = w.replies(c.id)
 			}
 		case "total":
-			want = w.unloaded(w.root)
+			want = max(w.unloaded(w.root), w.toldOnly(w.root))
 			for id, m := range w.messages {
 				if m.Root() == w.root && id != w.root && w.talk(m) && w.rows[id].Reason != "untrusted" {
 					want++

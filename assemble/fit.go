@@ -10,6 +10,7 @@ import (
 type fitPlan struct {
 	guide   bool   // the guide has room
 	place   string // "" when there is none
+	subject string // likewise
 	summary string // its lines, "" when there is none
 	media   mediaPlan
 	session int // tokens

@@ -90,6 +90,9 @@ func (t *turn) makeEntry(m *msg, limit int) logEntry {
 	if missing > 0 {
 		plus.WriteString("\n+ " + formatThousands(missing) + " more characters, not shown")
 	}
+	if subjectSays(m.Message) && !t.placeNames(m) {
+		plus.WriteString(t.subjectLines(m, ""))
+	}
 	quotes, whole := t.quotes(m.Shared, limit)
 	plus.WriteString(quotes)
 	for _, l := range t.linkedBy(m) {

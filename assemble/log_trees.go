@@ -18,6 +18,7 @@ type treePlan struct {
 	// anyOrder says that messages are not added from the newest back, so that
 	// the day of a tree is not known before all are.
 	anyOrder bool
+	titles   bool                               // messages are a forum's posts, which are named
 	trees    map[earshot.MessageID]*plannedTree // by the id of their root
 	days     map[day]bool
 	entries  map[*msg]*logEntry // what is shown, and how
@@ -138,6 +139,9 @@ func (p *treePlan) aboveCost(m *msg) int {
 
 // entryOf is how a message is shown: the agent's own answers in threads short.
 func (p *treePlan) entryOf(m *msg) *logEntry {
+	if p.titles {
+		return p.t.titleEntry(m)
+	}
 	if p.t.isAnswer(m) {
 		return p.t.entry(m, briefCut)
 	}
@@ -185,7 +189,7 @@ func (t *turn) free(m *msg) bool {
 // not shown itself: the first message of the agent's in the question's thread.
 func (p *treePlan) answerTo(q *msg) *msg {
 	a := p.t.ownAnswer(q.ID)
-	if a == nil || p.entries[a] != nil || !p.canShow(a) {
+	if a == nil || p.titles || p.entries[a] != nil || !p.canShow(a) {
 		return nil
 	}
 	return a

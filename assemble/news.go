@@ -8,7 +8,7 @@ import (
 )
 
 // The section news shows what became known about messages that the session shows, and
-// is no edit: link previews, reactions, files that were not there yet, and which of these
+// is no edit: link previews, reactions, a new name of its thread, files that were not there yet, and which of these
 // are gone. Edits are the delta's, which shows the message anew.
 var newsSection = sectionKind{
 	name:      News,
@@ -55,6 +55,7 @@ type messageNews struct {
 	quotes    []earshot.SharedContent
 	files     []earshot.File
 	reactions bool
+	subject   bool
 
 	// How many of those that stand above are gone. What takes the place of another counts
 	// among quotes and files alone.
@@ -62,7 +63,7 @@ type messageNews struct {
 }
 
 func (x messageNews) isNone() bool {
-	return !x.text && len(x.quotes)+len(x.files) == 0 && !x.reactions && x.quotesGone+x.filesGone <= 0
+	return !x.text && len(x.quotes)+len(x.files) == 0 && !x.reactions && !x.subject && x.quotesGone+x.filesGone <= 0
 }
 
 // newsOf returns what is new of m. Where the state in which it was shown is not known,
@@ -74,7 +75,7 @@ func (t *turn) newsOf(m *msg) messageNews {
 		return messageNews{}
 	}
 	was, now := x.parts, partsOf(m.Message)
-	n := messageNews{reactions: was.reactions != now.reactions}
+	n := messageNews{reactions: was.reactions != now.reactions, subject: m.Subject != nil && was.subject != now.subject}
 	if was.text == "" {
 		return n
 	}
@@ -130,6 +131,9 @@ func (t *turn) newsEntry(m *msg, limit int) logEntry {
 		}
 		plus.WriteString("\n+ text now:\n" + logIndent + indentLog(text))
 	}
+	if n.subject {
+		plus.WriteString(t.subjectLines(m, " now"))
+	}
 	quotes, _ := t.quotes(n.quotes, limit)
 	plus.WriteString(quotes)
 	plus.WriteString(goneLine(n.quotesGone, "preview or quote", len(m.Shared)))
@@ -161,8 +165,10 @@ func (t *turn) newsEntry(m *msg, limit int) logEntry {
 }
 
 // firstWords returns the beginning of a message's text, on one line.
-func (t *turn) firstWords(m *msg) string {
-	body := t.writtenOf(m).body
+func (t *turn) firstWords(m *msg) string { return shortened(t.writtenOf(m).body) }
+
+// shortened returns the beginning of a text, on one line.
+func shortened(body string) string {
 	line, _, more := strings.Cut(body, "\n")
 	head := strings.TrimSpace(firstGraphemes(line, newsWords))
 	if more || head != strings.TrimSpace(line) {

@@ -121,5 +121,9 @@ func (t *turn) placeLog() string {
 	}
 	line("topic", t.renderStored(oneLine(c.Topic, maxTopic)))
 	line("purpose", t.renderStored(oneLine(c.Purpose, maxTopic)))
+	if root := t.subjectRoot(); root != nil {
+		line("thread", t.subjectName(root.Subject))
+		line("tags", subjectTags(root.Subject))
+	}
 	return s
 }

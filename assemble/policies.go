@@ -51,6 +51,7 @@ func deltaPolicy() Policy {
 		Name: "delta", Form: Text, Frame: Preamble, Bots: "bot", Session: true,
 		First: []Section{
 			{Section: Guide},
+			{Section: SubjectPart},
 			{Section: SummaryPart, Share: 25},
 			{Section: Thread, Messages: 50, Tokens: 8000, Cut: 300},
 			{Section: Media, Files: 8, Bytes: 20 << 20},
@@ -71,6 +72,7 @@ func threadPolicy() Policy {
 		Name: "thread", Form: Text, Frame: Tags, Bots: "bot",
 		First: []Section{
 			{Section: Guide},
+			{Section: SubjectPart},
 			{Section: Transcript, Messages: 12, Tokens: 3000, AddressedOnly: true},
 			{Section: Thread, Messages: 15, Tokens: 8000, Cut: 300},
 			{Section: Media, Files: 8, Bytes: 20 << 20},
@@ -108,6 +110,7 @@ func windowPolicy() Policy {
 		Name: "window", Form: Text, Frame: Plain, Bots: "bot",
 		First: []Section{
 			{Section: Guide},
+			{Section: SubjectPart},
 			{Section: Window, Look: 100, Threads: 5, Messages: 20, Link: LinkAuto},
 			{Section: Chain, Messages: 20},
 			{Section: Media, Files: 8, Bytes: 20 << 20},

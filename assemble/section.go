@@ -15,6 +15,7 @@ const (
 	Instructions SectionName = "instructions"
 	SessionPart  SectionName = "session"
 	Place        SectionName = "place"
+	SubjectPart  SectionName = "subject"
 	SummaryPart  SectionName = "summary"
 	Transcript   SectionName = "transcript"
 	Recall       SectionName = "recall"
@@ -35,6 +36,7 @@ var sectionKinds = []*sectionKind{
 	&instructionsSection,
 	&sessionSection,
 	&placeSection,
+	&subjectSection,
 	&summarySection,
 	&transcriptSection,
 	&recallSection,

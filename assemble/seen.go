@@ -16,7 +16,7 @@ const Told = "0"
 
 // Seen returns what a prompt shows of a message besides its edit time, as
 // [earshot.ShownRevision.Seen] keeps it: a number, and a hash for its text, for each
-// thing that it quotes, for each file, and for its reactions. The number counts how
+// thing that it quotes, for each file, for its reactions, and for its thread's subject. The number counts how
 // often the model was told news of this revision, so that the newest of several stands
 // whatever their order.
 func Seen(m *earshot.Message, number int) string {
@@ -29,6 +29,7 @@ type seenParts struct {
 	quotes    []string
 	files     []string
 	reactions string
+	subject   string // of a thread, where it says more than the text
 }
 
 // A shownState is how the model knows a message.
@@ -58,6 +59,9 @@ func partsOf(m *earshot.Message) seenParts {
 			}
 		}
 		p.reactions = hashOf(list...)
+	}
+	if subjectSays(m) {
+		p.subject = hashOf(m.Subject.Name, m.Subject.Tags)
 	}
 	return p
 }
@@ -127,6 +131,7 @@ const (
 	quotePart     = "q"
 	filePart      = "f"
 	reactionsPart = "r"
+	subjectPart   = "s"
 )
 
 func (p seenParts) tokens() []string {
@@ -139,6 +144,9 @@ func (p seenParts) tokens() []string {
 	}
 	if p.reactions != "" {
 		out = append(out, reactionsPart+p.reactions)
+	}
+	if p.subject != "" {
+		out = append(out, subjectPart+p.subject)
 	}
 	return out
 }
@@ -164,6 +172,8 @@ func readSeen(s string) (number int, p seenParts, ok bool) {
 			p.files = append(p.files, hash)
 		case reactionsPart:
 			p.reactions = hash
+		case subjectPart:
+			p.subject = hash
 		default:
 			return 0, p, false
 		}

@@ -148,6 +148,9 @@ func (t *turn) neighbour(b *block, m *msg) Neighbour {
 // snippet is the beginning of a message on one line.
 func (t *turn) snippet(b *block, m *msg) string {
 	s := m.Text
+	if t.inForum() && t.ofForum(m) {
+		s = m.Subject.Name
+	}
 	if most := 64 * b.Snippet; len(s) > most {
 		s = s[:most]
 	}

@@ -165,6 +165,12 @@ func threadJSONHeader(t *turn) string {
 // stand in it.
 func (t *turn) threadContext(b *block) (ThreadContext, []jsonPart) {
 	th := ThreadRef{ThreadID: string(t.anchor.Root()), Replies: []ReplyRef{}}
+	if root := t.subjectRoot(); root != nil {
+		th.Name = t.subjectName(root.Subject)
+		for _, tag := range root.Subject.Tags[:min(len(root.Subject.Tags), maxTags)] {
+			th.Tags = append(th.Tags, cleanName(tag))
+		}
+	}
 	parts := make([]jsonPart, 0, len(b.kept))
 	for _, m := range b.kept {
 		if m == b.root {

@@ -86,6 +86,8 @@ type ThreadActivity struct {
 // its newest replies, oldest first.
 type ThreadRef struct {
 	ThreadID   string       `json:"thread_id"`
+	Name       string       `json:"name,omitempty"` // what it is called, where threads have names
+	Tags       []string     `json:"tags,omitempty"`
 	Root       *MessageRef  `json:"root"`
 	Replies    []ReplyRef   `json:"replies"`
 	Truncation TruncatedRef `json:"truncation"`

@@ -45,8 +45,9 @@ func (t *turn) chooseWindow(b *block) {
 // those of the conversations of two and more messages with the newest messages,
 // and those that stand alone; of these the newest.
 func (t *turn) chooseConversations(b *block) {
+	forum := t.inForum()
 	for _, m := range t.live {
-		if m.taken || m.verdict != undecided || !t.isSpoken(m) || t.later && !t.fresh(m) {
+		if forum && !t.ofForum(m) || m.taken || m.verdict != undecided || !t.isSpoken(m) || t.later && !t.fresh(m) {
 			continue
 		}
 		if !t.within(b.Section, m) {
@@ -169,6 +170,7 @@ func (conversationsBlock) fill(t *turn, b *block, room int) int {
 		for _, m := range b.kept {
 			t.keep(b, m, t.fullCost(m))
 		}
+		t.titlesOnly(b)
 		return whole
 	}
 	cost := t.shortAnswers(t.labelledCosts(b).cut)
@@ -195,6 +197,7 @@ func (conversationsBlock) fill(t *turn, b *block, room int) int {
 	for _, m := range b.kept {
 		t.keepCut(b, m)
 	}
+	t.titlesOnly(b)
 	if b.counted = b.total > len(b.kept) && len(b.kept) > 0; !b.counted {
 		used -= line
 	}

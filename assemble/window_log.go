@@ -12,7 +12,12 @@ type windowLog struct{ logList }
 
 // windowTitle is the header of a window in the log form, without its brackets.
 func windowTitle(t *turn) string {
-	if t.later {
+	switch forum := t.isLog() && t.inForum(); {
+	case forum && t.later:
+		return "new posts in this forum since your last answer, by title"
+	case forum:
+		return "other posts in this forum, by title"
+	case t.later:
 		return "new in this channel since your last answer"
 	}
 	return "recent in this channel"
@@ -34,6 +39,7 @@ func (windowLog) fill(t *turn, b *block, room int) int {
 		}
 	}
 	p.keep(b)
+	t.titlesOnly(b)
 	return p.used
 }
 
@@ -44,6 +50,7 @@ func (windowLog) render(t *turn, w *prompt, b *block) { t.renderTrees(w, b, b.co
 func (t *turn) planWindow(b *block, room int) (p *treePlan, n int) {
 	for _, limit := range []int{0, b.Cut} {
 		p, n = t.newTreePlan(limit), 0
+		p.titles = t.inForum()
 		for _, m := range slices.Backward(b.cands) {
 			if n == b.Messages || !p.add(m, room) {
 				break
@@ -61,8 +68,10 @@ func (t *turn) planWindow(b *block, room int) (p *treePlan, n int) {
 // after the last turn that the session does not show. What became known late is
 // no news.
 func (t *turn) chooseNewest(b *block) {
+	forum := t.inForum()
 	for _, m := range t.live {
 		switch {
+		case forum && !t.ofForum(m):
 		case m.taken || m.verdict != undecided || !t.isSpoken(m) || t.later && !t.news(m):
 		case !t.within(b.Section, m):
 			b.refuse(m)

@@ -46,6 +46,9 @@ func (r *reader) message(at string, w *Message) earshot.Message {
 		p := at + ".replies"
 		m.Replies = &earshot.Activity{Count: r.count(p+".count", x.Count), LastHour: r.count(p+".last_hour", x.LastHour), Last: r.timeOrEmpty(p+".last", x.Last)}
 	}
+	if x := w.Subject; x != nil {
+		m.Subject = &earshot.Subject{Name: optional(x.Name), Tags: x.Tags, Post: optional(x.Post)}
+	}
 	for i, x := range w.Shared {
 		p := at + ".shared[" + strconv.Itoa(i) + "]"
 		m.Shared = append(m.Shared, r.shared(p, item(r, p, x)))

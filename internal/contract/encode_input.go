@@ -86,6 +86,9 @@ func messageWire(m *earshot.Message) *Message {
 	if a := m.Replies; a != nil {
 		w.Replies = &Replies{&a.Count, &a.LastHour, some(a.Last.String())}
 	}
+	if x := m.Subject; x != nil {
+		w.Subject = &Subject{some(x.Name), x.Tags, some(x.Post)}
+	}
 	for _, x := range m.Shared {
 		w.Shared = append(w.Shared, &Shared{some(string(x.ID)), some(x.Author), some(x.Place), some(x.Time.String()), some(x.Text), ptr(string(x.Kind)), some(string(x.Lane))})
 	}

@@ -65,8 +65,8 @@ func TestALimitOfABuiltInPolicyIsSetByName(t *testing.T) {
 		`{"base":"nobody"}`:                                     `base: there is no built-in policy "nobody"`,
 		`{"base":"thread","form":"text"}`:                       "base: says what the policy is; beside it stand name and limits only",
 		`{"base":"thread","limits":{"window":{"messages":1}}}`:  "limits.window: thread has no such section",
-		`{"base":"thread","limits":{"thread":{"files":1}}}`:     "first[2].files: thread has no such limit",
-		`{"base":"thread","limits":{"thread":{"messages":-1}}}`: "first[2].messages: must not be negative",
+		`{"base":"thread","limits":{"thread":{"files":1}}}`:     "first[3].files: thread has no such limit",
+		`{"base":"thread","limits":{"thread":{"messages":-1}}}`: "first[3].messages: must not be negative",
 		`{"limits":{"thread":{"messages":1}}}`:                  "limits: are limits of a base; name a built-in policy as base",
 		`{"base":"thread","limits":{"thread":{"mesages":1}}}`:   "limits.thread.mesages: unknown field",
 	} {

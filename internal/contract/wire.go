@@ -77,6 +77,7 @@ type (
 		Reactions []*Reaction `json:"reactions,omitempty"`
 		Tokens    *int        `json:"tokens,omitzero"`
 		Replies   *Replies    `json:"replies,omitzero"`
+		Subject   *Subject    `json:"subject,omitzero"` // of the thread that begins with it
 		Shared    []*Shared   `json:"shared,omitempty"`
 		Files     []*File     `json:"files,omitempty"`
 		Metadata  Metadata    `json:"metadata,omitzero"` // what callers keep with it; in no prompt
@@ -115,6 +116,11 @@ type (
 	Reactor struct {
 		ID   *string `json:"id"`
 		Name *string `json:"name,omitzero"`
+	}
+	Subject struct {
+		Name *string  `json:"name,omitzero"`
+		Tags []string `json:"tags,omitempty"`
+		Post *bool    `json:"post,omitzero"` // of a forum
 	}
 	Replies struct {
 		Count    *int    `json:"count,omitzero"`

@@ -125,13 +125,23 @@ func (r *reader) extra(x *scanner, m *earshot.Message, kind string, more []strin
 			"last":      func() { a.Last = x.time(r.date) },
 		})
 		m.Replies = a
+	case "thread":
+		if m.Subject != nil {
+			x.fail("thread stands twice")
+		}
+		s := &earshot.Subject{Name: x.readWord("a thread's name")}
+		x.fields(map[string]func(){
+			"tags": func() { s.Tags = x.readWords("a tag") },
+			"post": func() { s.Post = x.readWord("yes") == "yes" },
+		})
+		m.Subject = s
 	case "gave":
 		if m.Reactors == nil {
 			m.Reactors = &earshot.Reactors{}
 		}
 		m.Reactors.List = append(m.Reactors.List, x.reactor(nil))
 	default:
-		x.fail("not understood: %q; a + line is a file or replies, who gave a reaction, or a forward, link or app that is quoted", kind+x.remaining())
+		x.fail("not understood: %q; a + line is a file or replies, what the thread is called, who gave a reaction, or a forward, link or app that is quoted", kind+x.remaining())
 	}
 }
 
@@ -212,6 +222,16 @@ func (f *formatter) message(m *earshot.Message) {
 		fmt.Fprintf(b, "  + replies %d", v.Count)
 		f.number(" last_hour=", int64(v.LastHour))
 		f.time(" last=", v.Last)
+		b.WriteByte('\n')
+	}
+	if v := m.Subject; v != nil {
+		b.WriteString("  + thread " + quoteWord(v.Name))
+		if len(v.Tags) > 0 {
+			b.WriteString(" tags=" + quoteWords(v.Tags))
+		}
+		if v.Post {
+			b.WriteString(" post=yes")
+		}
 		b.WriteByte('\n')
 	}
 }

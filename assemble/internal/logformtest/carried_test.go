@@ -40,6 +40,10 @@ func (x *reading) carried(m logformtest.Message, e *entry) *fault {
 				return f
 			}
 			files++
+		case logformtest.ThreadName, logformtest.Tags:
+			if !x.calls(p, e.m.Subject) {
+				return bad(forgery, "its thread goes by %+v, not by %+v", e.m.Subject, p)
+			}
 		case logformtest.Reactions:
 			if reactions++; len(e.m.Reactions) == 0 {
 				return bad(forgery, "nobody reacted: %+v", p)
@@ -99,6 +103,8 @@ func (x *reading) news(m logformtest.Message, e *entry) *fault {
 			ok = slices.ContainsFunc(e.m.Shared, func(s earshot.SharedContent) bool { return x.quoted(p, s) == nil })
 		case logformtest.File:
 			ok = slices.ContainsFunc(e.m.Files, func(f earshot.File) bool { return filed(p, f) == nil })
+		case logformtest.ThreadNow, logformtest.TagsNow:
+			ok = x.calls(p, e.m.Subject)
 		case logformtest.ReactionsNow:
 			if p.Value != "none" || len(e.m.Reactions) > 0 {
 				if f := x.reacted(p, e.m); f != nil {

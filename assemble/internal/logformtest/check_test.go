@@ -276,6 +276,40 @@ var cutMark = regexp.MustCompile(`…( \[\+[\d,]+ characters\])?$`)
 
 func uncut(s string) string { return cutMark.ReplaceAllString(s, "") }
 
+// stored returns a message of the chat by its id, or nil.
+func (x *reading) stored(id earshot.MessageID) *earshot.Message {
+	for i := range x.w.in.Messages {
+		if m := &x.w.in.Messages[i]; m.ID == id && !m.Deleted {
+			return m
+		}
+	}
+	return nil
+}
+
+// calls reports whether a line tells a subject: its name in full, and of its tags nothing
+// that is none.
+func (x *reading) calls(p logformtest.Plus, s *earshot.Subject) bool {
+	switch {
+	case s == nil:
+		return false
+	case p.Kind == logformtest.ThreadName || p.Kind == logformtest.ThreadNow:
+		got := strings.TrimSuffix(seenLine(p.Value), "…")
+		return got != "" && strings.HasPrefix(seenLine(s.Name), strings.TrimSpace(got))
+	case p.Kind == logformtest.TagsNow && p.Value == "none":
+		return true
+	}
+	var all []string
+	for _, tag := range s.Tags {
+		all = append(all, core(tag))
+	}
+	for tag := range strings.SplitSeq(p.Value, ", ") {
+		if !slices.ContainsFunc(all, func(whole string) bool { return within(core(tag), whole) }) {
+			return false
+		}
+	}
+	return true
+}
+
 // around checks a block's header and the lines below it that are no messages.
 func (x *reading) around(b logformtest.Block) *fault {
 	in := x.w.in
@@ -285,6 +319,12 @@ func (x *reading) around(b logformtest.Block) *fault {
 			return bad(formality, "the place stands in a later turn")
 		}
 		for _, p := range b.Plus {
+			if p.Kind == logformtest.ThreadName || p.Kind == logformtest.Tags {
+				if root := x.stored(x.anchor().Root()); root == nil || !x.calls(p, root.Subject) {
+					return bad(forgery, "the question's thread goes by %+v", p)
+				}
+				continue
+			}
 			want := map[string]string{logformtest.Name: in.Channel.Name, logformtest.ID: string(in.Channel.ID), logformtest.Topic: in.Channel.Topic, logformtest.Purpose: in.Channel.Purpose}[p.Kind]
 			got := strings.TrimSuffix(seenLine(strings.TrimPrefix(p.Value, "#")), "…")
 			if !strings.HasPrefix(strings.TrimPrefix(seenLine(want), "#"), strings.TrimSpace(strings.TrimPrefix(got, "#"))) {

@@ -125,6 +125,10 @@ const (
 	Reactions       = "reactions"
 	TextNow         = "text now"                      // in the block about messages of the session
 	ReactionsNow    = "reactions now"                 // likewise
+	ThreadName      = "thread"                        // what the message's thread is called
+	Tags            = "tags"                          // the labels on it
+	ThreadNow       = "thread now"                    // in the block about messages of the session
+	TagsNow         = "tags now"                      // likewise
 	GoesBy          = "goes by"                       // a name that is another than the head's
 	GivenBefore     = "given in turn"                 // a file; below the question
 	GivenTwice      = "the same as a file given here" // likewise

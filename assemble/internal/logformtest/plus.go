@@ -7,10 +7,10 @@ import (
 
 // placeLines are the kinds of + lines that stand below a block's header and belong
 // to no message.
-var placeLines = map[Kind][]string{Place: {Name, ID, Topic, Purpose}, Summary: {SummaryText}}
+var placeLines = map[Kind][]string{Place: {Name, ID, Topic, Purpose, ThreadName, Tags}, Summary: {SummaryText}}
 
 // rank is the order of the + lines of a message.
-var rank = map[string]int{RepliesNotShown: 0, MoreCharacters: 1, TextNow: 2, Forwarded: 2, LinkPreview: 2, QuotedByApp: 2, Withheld: 2, MoreQuotes: 3, File: 4, MoreFiles: 5, Reactions: 6, ReactionsNow: 6, GoesBy: 7, GivenBefore: 8, GivenTwice: 8}
+var rank = map[string]int{RepliesNotShown: 0, MoreCharacters: 1, ThreadName: 1, Tags: 1, ThreadNow: 1, TagsNow: 1, TextNow: 2, Forwarded: 2, LinkPreview: 2, QuotedByApp: 2, Withheld: 2, MoreQuotes: 3, File: 4, MoreFiles: 5, Reactions: 6, ReactionsNow: 6, GoesBy: 7, GivenBefore: 8, GivenTwice: 8}
 
 // plus reads a + line without its mark.
 func (p *parser) plus(s string) error {
@@ -44,8 +44,8 @@ func (p *parser) plus(s string) error {
 	if p.above != nil || len(b.Messages) == 0 {
 		return fmt.Errorf("a + line that belongs to no message")
 	}
-	notAbout := x.Kind == Reactions || x.Kind == MoreCharacters || x.Kind == RepliesNotShown || rank[x.Kind] > rank[Reactions]
-	if only := x.Kind == TextNow || x.Kind == ReactionsNow; only && b.Kind != About || notAbout && b.Kind == About {
+	notAbout := x.Kind == Reactions || x.Kind == ThreadName || x.Kind == Tags || x.Kind == MoreCharacters || x.Kind == RepliesNotShown || rank[x.Kind] > rank[Reactions]
+	if only := x.Kind == TextNow || x.Kind == ReactionsNow || x.Kind == ThreadNow || x.Kind == TagsNow; only && b.Kind != About || notAbout && b.Kind == About {
 		return fmt.Errorf("%s in the block %s", x.Kind, b.Kind)
 	}
 	m := &b.Messages[len(b.Messages)-1]
@@ -80,6 +80,11 @@ func readPlus(s string) (Plus, error) {
 				return Plus{}, fmt.Errorf("no line of the kind %q", kind)
 			}
 			return Plus{Kind: kind, Middle: middle}, nil
+		}
+	}
+	for _, kind := range []string{ThreadName, Tags, ThreadNow, TagsNow} {
+		if value, ok := strings.CutPrefix(s, kind+": "); ok {
+			return Plus{Kind: kind, Value: value}, nil
 		}
 	}
 	switch {

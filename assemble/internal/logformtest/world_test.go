@@ -353,8 +353,19 @@ func (w *world) carry(m *earshot.Message) {
 	if w.one(9) {
 		w.react(m)
 	}
+	if w.one(6) && m.Root() == "" {
+		w.call(m)
+	}
 	if w.one(12) && m.Root() == "" {
 		m.Replies = &earshot.Activity{Count: w.roll(40), LastHour: w.roll(3), Last: m.Time + minute}
+	}
+}
+
+// call gives a message's thread a name that somebody typed, and tags.
+func (w *world) call(m *earshot.Message) {
+	m.Subject = &earshot.Subject{Name: w.odd()}
+	for range w.roll(3) {
+		m.Subject.Tags = append(m.Subject.Tags, w.odd())
 	}
 }
 
@@ -396,6 +407,9 @@ func (w *world) happen() {
 		if w.react(m); w.one(2) {
 			was, want := *m, w.want[m.ID]
 			w.carry(m)
+			if w.one(3) && m.Root() == "" {
+				w.call(m)
+			}
 			m.Text, m.Replies, w.want[m.ID] = was.Text, was.Replies, want
 		}
 	}
