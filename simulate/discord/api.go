@@ -13,7 +13,9 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
@@ -27,6 +29,7 @@ type request struct {
 	raw    []byte // body, as JSON
 	files  []File
 	token  bool   // it came with the bot's token
+	reason string // for the audit log
 	major  string // the channel, guild or webhook that its limit is for
 }
 
@@ -108,32 +111,6 @@ func onMessage(run func(*Discord, *request, *channel, *message) (int, any, error
 	}
 }
 
-// routes are a handler of every operation.
-func (s *Discord) routes() http.Handler {
-	m := http.NewServeMux()
-	handle := func(r route) {
-		m.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, h *http.Request) { s.serveRoute(w, h, r) })
-	}
-	known := map[string]bool{}
-	for _, r := range operations {
-		handle(r)
-		known[r.method+r.path] = true
-	}
-	for _, r := range operations {
-		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-			// @me is a value of {user}, which may take the method.
-			if !known[method+r.path] && !strings.HasSuffix(r.path, "/@me") {
-				known[method+r.path] = true
-				handle(route{method: method, path: r.path, run: func(*Discord, *request) (int, any, error) { return 0, nil, errBadMethod }})
-			}
-		}
-	}
-	m.HandleFunc("/", func(w http.ResponseWriter, h *http.Request) {
-		s.serveRoute(w, h, route{method: h.Method, open: true, run: func(*Discord, *request) (int, any, error) { return 0, nil, errNoRoute }})
-	})
-	return m
-}
-
 var apiPrefix = regexp.MustCompile(`^(/api)?(/v\d+)?(/.*)$`)
 
 // serveAPI takes the prefix away, as a whole or in parts: libraries add what they are
@@ -151,17 +128,17 @@ func (s *Discord) serveAPI(w http.ResponseWriter, h *http.Request) {
 	}
 	inner := h.Clone(h.Context())
 	inner.URL.Path, inner.URL.RawPath = rest, parts[3]
-	s.api.ServeHTTP(w, inner)
+	s.serveCall(w, inner)
 }
 
 // serveRoute answers one call.
-func (s *Discord) serveRoute(w http.ResponseWriter, h *http.Request, ro route) {
+func (s *Discord) serveRoute(w http.ResponseWriter, h *http.Request, ro route, values map[string]string) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, h.Body, 32<<20))
 	if err != nil {
 		fake.Reset(w)
 		return
 	}
-	r, err := parseCall(h, ro, body)
+	r, err := parseCall(h, ro, values, body)
 	if s.o.Observe != nil {
 		s.o.Observe(h.Method, h.URL.Path, h.URL.Query(), body, h.Header.Get("Content-Type"))
 	}
@@ -246,13 +223,14 @@ func (s *Discord) record(h *http.Request, r *request) *Call {
 	return c
 }
 
-var pathValue = regexp.MustCompile(`\{(\w+)\}`)
-
 // parseCall takes a call apart: JSON, or a form with payload_json and files.
-func parseCall(h *http.Request, ro route, body []byte) (*request, error) {
-	r := &request{op: ro.op, params: map[string]string{}, query: h.URL.Query(), body: object{}}
-	for _, p := range pathValue.FindAllStringSubmatch(ro.path, -1) {
-		r.params[p[1]] = h.PathValue(p[1])
+func parseCall(h *http.Request, ro route, values map[string]string, body []byte) (*request, error) {
+	r := &request{op: ro.op, params: values, query: h.URL.Query(), body: object{}}
+	if why, err := url.PathUnescape(h.Header.Get("X-Audit-Log-Reason")); err == nil {
+		r.reason = why
+	}
+	if utf8.RuneCountInString(r.reason) > maxReason {
+		return r, invalid("reason", "BASE_TYPE_MAX_LENGTH", "Must be 512 or fewer in length.")
 	}
 	for _, k := range []string{"channel", "guild", "webhook"} {
 		if id := r.params[k]; id != "" {
@@ -296,6 +274,14 @@ func (r *request) form(body []byte, boundary string) error {
 	defer form.RemoveAll() //nolint:errcheck // nothing of it is kept
 	if v := form.Value["payload_json"]; len(v) > 0 {
 		r.raw = []byte(v[0])
+	} else if len(form.Value) > 0 { // as of stickers
+		fields := object{}
+		for k, v := range form.Value {
+			fields[k] = v[0]
+		}
+		if r.raw, err = json.Marshal(fields); err != nil {
+			return errBadJSON
+		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(form.File)) {
 		for _, f := range form.File[key] {
@@ -308,10 +294,22 @@ func (r *request) form(body []byte, boundary string) error {
 			if err != nil {
 				return errBadJSON
 			}
-			r.files = append(r.files, File{Name: f.Filename, ContentType: f.Header.Get("Content-Type"), Data: data})
+			r.files = append(r.files, File{Name: f.Filename, ContentType: f.Header.Get("Content-Type"), Data: data, key: fieldNumber(key)})
 		}
 	}
 	return nil
+}
+
+var fileField = regexp.MustCompile(`^files\[(\d{1,2})\]$`)
+
+// fieldNumber is the number of a form's file, by which the JSON names it; -1 for none.
+func fieldNumber(key string) int {
+	if found := fileField.FindStringSubmatch(key); found != nil {
+		n, err := strconv.Atoi(found[1])
+		check(err) // two digits
+		return n
+	}
+	return -1
 }
 
 // write sends an answer.
@@ -359,6 +357,19 @@ func (r *request) object(key string) object {
 func (r *request) list(key string) []any {
 	l, _ := r.body[key].([]any)
 	return l
+}
+
+// items are the objects of a body that is a list.
+func (r *request) items(most int) ([]object, error) {
+	var list []object
+	d := json.NewDecoder(bytes.NewReader(r.raw))
+	if d.UseNumber(); d.Decode(&list) != nil {
+		return nil, errBadJSON
+	}
+	if len(list) > most {
+		return nil, invalid("_errors", "BASE_TYPE_MAX_LENGTH", fmt.Sprintf("Must be %d or fewer in length.", most))
+	}
+	return list, nil
 }
 
 // nonceText is a nonce as text: it may be a number.

@@ -26,7 +26,7 @@ func TestTheDescriptionIsThere(t *testing.T) {
 // answers with the description.
 func TestEachReadIsAnsweredAsDiscordDescribesIt(t *testing.T) {
 	t.Parallel()
-	w := start(t, nil)
+	w := start(t, &discord.Options{Unlimited: true, IdentifyEvery: -1, App: discord.App{Permissions: discord.AllPermissions}})
 	forum := w.AddChannel(discord.Channel{Name: "help", Type: discord.Forum})
 	category := w.AddChannel(discord.Channel{Name: "rooms", Type: discord.Category})
 	w.AddChannel(discord.Channel{Name: "voice", Type: discord.Voice, Parent: category})
@@ -53,7 +53,25 @@ func TestEachReadIsAnsweredAsDiscordDescribesIt(t *testing.T) {
 	w.Delete(w.general, gone)
 	dm := w.OpenDM(w.mara)
 	w.Say(dm, w.mara, "hello")
+	w.Pin(w.general, reply, w.mara, true)
+	emoji := w.AddEmoji("", "wave")
+	role := w.AddRole(discord.Role{Name: "lead", Color: 0xff0000})
+	poll := w.post(w.general, object{"poll": object{"question": object{"text": "Where?"}, "answers": []any{object{"poll_media": object{"text": "here", "emoji": object{"name": "👍"}}}}}})
+	w.Vote(w.general, poll, w.mara, 1, true)
+	w.call("PUT", path("guilds", w.guild, "bans", w.AddUser(discord.User{Name: "troll"})), object{"delete_message_seconds": 60})
+	invite, _ := w.call("POST", path("channels", w.general, "invites"), object{"max_age": 0}).(object)
+	own, _ := w.call("POST", path("channels", w.general, "webhooks"), object{"name": "own"}).(object)
+	command := w.Register(discord.Command{Type: 1, Name: "ask", Description: "asks"})
+	application := path("applications", w.App().ID)
 	for _, at := range []string{
+		path("channels", w.general, "messages", "pins"), path("channels", w.general, "pins"), path("channels", w.general, "messages", poll),
+		path("channels", w.general, "polls", poll, "answers", "1"), path("guilds", w.guild, "emojis"), path("guilds", w.guild, "emojis", emoji),
+		path("guilds", w.guild, "stickers"), path("guilds", w.guild, "bans"), path("guilds", w.guild, "invites"), path("channels", w.general, "invites"),
+		path("invites", invite["code"].(string)) + "?with_counts=true", path("guilds", w.guild, "roles", role), path("guilds", w.guild, "roles", "member-counts"),
+		path("guilds", w.guild, "members", "search") + "?query=mar&limit=5", path("guilds", w.guild, "webhooks"), path("channels", w.general, "webhooks"),
+		path("webhooks", own["id"].(string)), path("webhooks", own["id"].(string), own["token"].(string)), path("guilds", w.guild, "audit-logs"),
+		path("guilds", w.guild, "preview"), path("users", "@me", "guilds", w.guild, "member"), "/sticker-packs", "/voice/regions",
+		application + "/commands", application + path("commands", command), application + path("guilds", w.guild, "commands"), application + "/emojis",
 		"/gateway", "/gateway/bot", "/users/@me", path("users", w.mara), "/users/@me/guilds", "/applications/@me", "/oauth2/applications/@me",
 		path("guilds", w.guild), path("guilds", w.guild, "channels"), path("guilds", w.guild, "roles"),
 		path("guilds", w.guild, "members", w.mara), path("guilds", w.guild, "members") + "?limit=10", path("guilds", w.guild, "threads", "active"),

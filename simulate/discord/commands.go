@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,7 +17,17 @@ const (
 	commandUser    = 2
 	commandMessage = 3
 
-	optionString = 3
+	optionSub        = 1
+	optionGroup      = 2
+	optionString     = 3
+	optionInteger    = 4
+	optionBoolean    = 5
+	optionUser       = 6
+	optionChannel    = 7
+	optionRole       = 8
+	optionMention    = 9
+	optionNumber     = 10
+	optionAttachment = 11
 )
 
 // Limits of commands (Application Commands, Application Command Limits and Structure).
@@ -54,6 +63,12 @@ type registered struct {
 	json object
 }
 
+// A commandList is the list of a call: of the application, or of a guild.
+type commandList struct {
+	all   *[]*registered
+	guild string // "" is everywhere
+}
+
 // Commands returns the application's commands, in the order in which they were registered.
 func (s *Discord) Commands() []Command {
 	s.mu.Lock()
@@ -70,7 +85,7 @@ func (s *Discord) Commands() []Command {
 func (s *Discord) Register(x Command) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, _, err := s.register(object{"type": x.Type, "name": x.Name, "description": x.Description})
+	c, _, err := s.register(commandList{all: &s.commands}, object{"type": x.Type, "name": x.Name, "description": x.Description})
 	check(err)
 	return c.ID
 }
@@ -83,21 +98,37 @@ func (s *Discord) ownApplication(r *request) (struct{}, error) {
 	return struct{}{}, nil
 }
 
-func (s *Discord) ownCommand(r *request) (*registered, error) {
+// ownCommands is the list of a call.
+func (s *Discord) ownCommands(r *request) (commandList, error) {
+	l := commandList{all: &s.commands}
 	if _, err := s.ownApplication(r); err != nil {
-		return nil, err
+		return l, err
 	}
-	for _, c := range s.commands {
-		if c.ID == r.params["command"] {
-			return c, nil
+	if r.params["guild"] != "" {
+		g, err := s.ownGuild(r)
+		if err != nil {
+			return l, errAccess
 		}
+		l = commandList{&g.commands, g.ID}
 	}
-	return nil, errUnknownCommand
+	return l, nil
 }
 
-func (s *Discord) listCommands(r *request, _ struct{}) (int, any, error) {
+// onCommand returns the handler of calls about a command of a list.
+func onCommand(run func(*Discord, *request, commandList, *registered) (int, any, error)) handler {
+	return onFound((*Discord).ownCommands, func(s *Discord, r *request, l commandList) (int, any, error) {
+		for _, c := range *l.all {
+			if c.ID == r.params["command"] {
+				return run(s, r, l, c)
+			}
+		}
+		return 0, nil, errUnknownCommand
+	})
+}
+
+func (s *Discord) listCommands(r *request, l commandList) (int, any, error) {
 	list := []any{}
-	for _, c := range s.commands {
+	for _, c := range *l.all {
 		list = append(list, c.shown(r.query.Get("with_localizations") == "true"))
 	}
 	return 0, list, nil
@@ -115,13 +146,13 @@ func (c *registered) shown(localized bool) object {
 	return o
 }
 
-func (s *Discord) getCommand(_ *request, c *registered) (int, any, error) {
+func (s *Discord) getCommand(_ *request, _ commandList, c *registered) (int, any, error) {
 	return 0, c.shown(true), nil
 }
 
 // createCommand registers a command. One of the same type and name is replaced.
-func (s *Discord) createCommand(r *request, _ struct{}) (int, any, error) {
-	c, isNew, err := s.register(r.body)
+func (s *Discord) createCommand(r *request, l commandList) (int, any, error) {
+	c, isNew, err := s.register(l, r.body)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -131,31 +162,30 @@ func (s *Discord) createCommand(r *request, _ struct{}) (int, any, error) {
 	return 0, c.shown(true), nil
 }
 
-// setCommands replaces all commands.
-func (s *Discord) setCommands(r *request, _ struct{}) (int, any, error) {
-	var list []object
-	d := json.NewDecoder(bytes.NewReader(r.raw))
-	if d.UseNumber(); d.Decode(&list) != nil {
-		return 0, nil, errBadJSON
+// setCommands replaces all commands of a list.
+func (s *Discord) setCommands(r *request, l commandList) (int, any, error) {
+	list, err := r.items(maxChatCommands + 2*maxMenuCommands)
+	if err != nil {
+		return 0, nil, err
 	}
-	was := s.commands
-	s.commands = nil
+	was := *l.all
+	*l.all = nil
 	for _, o := range list {
-		if _, _, err := s.register(o); err != nil {
-			s.commands = was
+		if _, _, err := s.register(l, o); err != nil {
+			*l.all = was
 			return 0, nil, err
 		}
 	}
-	for _, c := range s.commands { // a command keeps its id
+	for _, c := range *l.all { // a command keeps its id
 		if i := slices.IndexFunc(was, func(x *registered) bool { return x.Type == c.Type && x.Name == c.Name }); i >= 0 {
 			c.ID = was[i].ID
 			c.json["id"] = c.ID
 		}
 	}
-	return s.listCommands(r, struct{}{})
+	return s.listCommands(r, l)
 }
 
-func (s *Discord) updateCommand(r *request, c *registered) (int, any, error) {
+func (s *Discord) updateCommand(r *request, l commandList, c *registered) (int, any, error) {
 	o := object{}
 	for k, v := range c.json {
 		o[k] = v
@@ -163,7 +193,7 @@ func (s *Discord) updateCommand(r *request, c *registered) (int, any, error) {
 	for k, v := range r.body {
 		o[k] = v
 	}
-	next, err := s.readCommand(o)
+	next, err := s.readCommand(l, o)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -172,21 +202,21 @@ func (s *Discord) updateCommand(r *request, c *registered) (int, any, error) {
 	return 0, c.shown(true), nil
 }
 
-func (s *Discord) deleteCommand(_ *request, c *registered) (int, any, error) {
-	s.commands = slices.DeleteFunc(s.commands, func(x *registered) bool { return x == c })
+func (s *Discord) deleteCommand(_ *request, l commandList, c *registered) (int, any, error) {
+	*l.all = slices.DeleteFunc(*l.all, func(x *registered) bool { return x == c })
 	return http.StatusNoContent, nil, nil
 }
 
 // register adds a command, or replaces that of its type and name.
-func (s *Discord) register(o object) (c *registered, isNew bool, err error) {
-	if c, err = s.readCommand(o); err != nil {
+func (s *Discord) register(l commandList, o object) (c *registered, isNew bool, err error) {
+	if c, err = s.readCommand(l, o); err != nil {
 		return nil, false, err
 	}
 	n := 0
-	for i, was := range s.commands {
+	for i, was := range *l.all {
 		if was.Type == c.Type && was.Name == c.Name {
 			c.ID, c.json["id"] = was.ID, was.ID
-			s.commands[i] = c
+			(*l.all)[i] = c
 			return c, false, nil
 		}
 		if was.Type == c.Type {
@@ -196,12 +226,12 @@ func (s *Discord) register(o object) (c *registered, isNew bool, err error) {
 	if c.Type == commandChat && n >= maxChatCommands || c.Type != commandChat && n >= maxMenuCommands {
 		return nil, false, errMostCommands
 	}
-	s.commands = append(s.commands, c)
+	*l.all = append(*l.all, c)
 	return c, true, nil
 }
 
 // readCommand reads a command, and refuses what Discord refuses.
-func (s *Discord) readCommand(o object) (*registered, error) {
+func (s *Discord) readCommand(l commandList, o object) (*registered, error) {
 	c := &registered{Command: Command{ID: s.newID(), Type: commandChat, Name: str(o["name"]), Description: str(o["description"])}}
 	if o["type"] != nil {
 		c.Type = asInt(o["type"])
@@ -240,6 +270,11 @@ func (s *Discord) readCommand(o object) (*registered, error) {
 	if len(options) > 0 {
 		c.json["options"] = options
 	}
+	if l.guild != "" {
+		c.json["guild_id"] = l.guild
+		delete(c.json, "dm_permission")
+		delete(c.json, "contexts")
+	}
 	return c, nil
 }
 
@@ -268,96 +303,14 @@ func checkOptions(list []any) error {
 		case o["max_length"] != nil && (asInt(o["max_length"]) < 1 || asInt(o["max_length"]) > maxOption):
 			return invalid(at+".max_length", "NUMBER_TYPE_MAX", "int value should be less than or equal to 6000.")
 		}
+		choices, _ := o["choices"].([]any)
+		if auto, _ := o["autocomplete"].(bool); len(choices) > maxOptions || auto && len(choices) > 0 {
+			return invalid(at+".choices", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length.")
+		}
+		inner, _ := o["options"].([]any)
+		if err := checkOptions(inner); err != nil {
+			return err
+		}
 	}
 	return nil
-}
-
-// UseCommand has somebody type a command of the application in a channel, with the texts of
-// its options by their names, and returns the interaction's id.
-func (s *Discord) UseCommand(channel, user, name string, options map[string]string) string {
-	id, err := s.useCommand(channel, user, name, options)
-	check(err)
-	return id
-}
-
-func (s *Discord) useCommand(channel, user, name string, options map[string]string) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, cmd, err := s.command(channel, user, name, commandChat)
-	if err != nil {
-		return "", err
-	}
-	given := []any{}
-	described, _ := cmd.json["options"].([]any)
-	for _, v := range described {
-		o, _ := v.(object)
-		key := str(o["name"])
-		text, has := options[key]
-		required, _ := o["required"].(bool)
-		most := maxOption
-		if o["max_length"] != nil {
-			most = asInt(o["max_length"])
-		}
-		switch {
-		case !has && required:
-			return "", fmt.Errorf("/%s needs %q", name, key)
-		case !has:
-			continue
-		case asInt(o["type"]) != optionString:
-			return "", fmt.Errorf("option %q of /%s is no text", key, name)
-		case utf8.RuneCountInString(text) > most || text == "" && required:
-			return "", fmt.Errorf("option %q of /%s takes 1 to %d characters", key, name, most)
-		}
-		given = append(given, object{"name": key, "type": optionString, "value": text})
-	}
-	if len(given) < len(options) {
-		return "", fmt.Errorf("/%s has not all of the options %v", name, options)
-	}
-	data := object{"id": cmd.ID, "name": cmd.Name, "type": cmd.Type}
-	if len(given) > 0 {
-		data["options"] = given
-	}
-	return s.interact(c, nil, Interaction{Type: interactionCommand, Channel: c.ID, User: user, Command: cmd.Name}, data), nil
-}
-
-// UseMessageCommand has somebody choose a command of the application in a message's menu, and
-// returns the interaction's id.
-func (s *Discord) UseMessageCommand(channel, message, user, name string) string {
-	id, err := s.useMessageCommand(channel, message, user, name)
-	check(err)
-	return id
-}
-
-func (s *Discord) useMessageCommand(channel, message, user, name string) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, cmd, err := s.command(channel, user, name, commandMessage)
-	if err != nil {
-		return "", err
-	}
-	m := c.message(message)
-	if m == nil {
-		return "", fmt.Errorf("channel %s has no message %q", c.ID, message)
-	}
-	x := Interaction{Type: interactionCommand, Channel: c.ID, User: user, Command: cmd.Name, Target: m.id}
-	return s.interact(c, nil, x, object{
-		"id": cmd.ID, "name": cmd.Name, "type": cmd.Type, "target_id": m.id,
-		"resolved": object{"messages": object{m.id: s.messageJSON(m, view{content: true, inner: true})}},
-	}), nil
-}
-
-// command is a command that somebody may use in a channel. s.mu must be held.
-func (s *Discord) command(in, user, name string, kind int) (*channel, *registered, error) {
-	c := s.byID[in]
-	if c == nil {
-		return nil, nil, errNoChannel(in)
-	}
-	if s.user(user) == nil || !s.sees(c, user) {
-		return nil, nil, fmt.Errorf("%w, or the channel is not theirs to see", errNoUser(user))
-	}
-	i := slices.IndexFunc(s.commands, func(x *registered) bool { return x.Type == kind && x.Name == name })
-	if i < 0 {
-		return nil, nil, fmt.Errorf("the application has no command %q of type %d", name, kind)
-	}
-	return c, s.commands[i], nil
 }

@@ -3,23 +3,35 @@ package discord
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 )
 
 // Types of components that are looked at. Others are kept as they are.
 const (
-	componentRow   = 1
-	componentBtn   = 2
-	componentText  = 4
-	componentLabel = 18
+	componentRow       = 1
+	componentBtn       = 2
+	componentSelect    = 3
+	componentText      = 4
+	componentUsers     = 5
+	componentRoles     = 6
+	componentMentions  = 7
+	componentChannels  = 8
+	componentDisplay   = 10
+	componentContainer = 17
+	componentLabel     = 18
 )
 
 // Limits of components (Discord's documentation, Component Reference).
 const (
 	maxRows       = 5
 	maxInRow      = 5
+	maxComponents = 40 // of a message of the new kind, those within counted
 	maxCustomID   = 100
 	maxButton     = 80
+	maxMenuItems  = 25
+	maxMenuHint   = 150
+	maxMenuLabel  = 100
 	maxFieldLabel = 45
 	maxFormTitle  = 45
 	maxField      = 4000
@@ -49,12 +61,54 @@ func numberOf(list []any, id string) (n any) {
 func buttons(list []any) []Button {
 	var out []Button
 	each(list, "", func(_ string, c object) error { //nolint:errcheck // it returns none
-		if whole(c["type"]) == componentBtn && str(c["custom_id"]) != "" {
+		if off, _ := c["disabled"].(bool); !off && whole(c["type"]) == componentBtn && str(c["custom_id"]) != "" {
 			out = append(out, Button{str(c["custom_id"]), str(c["label"]), whole(c["style"])})
 		}
 		return nil
 	})
 	return out
+}
+
+// A Menu is one that people choose from.
+type Menu struct {
+	ID     string   `json:"id"` // its custom_id
+	Type   int      `json:"type"`
+	Hint   string   `json:"hint,omitempty"`   // its placeholder
+	Values []string `json:"values,omitempty"` // what is offered; none where people, roles or channels are
+	Min    int      `json:"min"`
+	Max    int      `json:"max"`
+}
+
+// menus are those of a message that can be opened.
+func menus(list []any) []Menu {
+	var out []Menu
+	each(list, "", func(_ string, c object) error { //nolint:errcheck // it returns none
+		if off, _ := c["disabled"].(bool); !off && isMenu(whole(c["type"])) {
+			out = append(out, menuOf(c))
+		}
+		return nil
+	})
+	return out
+}
+
+func isMenu(kind int) bool {
+	return kind == componentSelect || kind >= componentUsers && kind <= componentChannels
+}
+
+func menuOf(c object) Menu {
+	m := Menu{ID: str(c["custom_id"]), Type: whole(c["type"]), Hint: str(c["placeholder"]), Min: 1, Max: 1}
+	if v := c["min_values"]; v != nil {
+		m.Min = whole(v)
+	}
+	if v := c["max_values"]; v != nil {
+		m.Max = whole(v)
+	}
+	options, _ := c["options"].([]any)
+	for _, v := range options {
+		o, _ := v.(object)
+		m.Values = append(m.Values, str(o["value"]))
+	}
+	return m
 }
 
 // each calls f for every component of a list and within, with where it is.
@@ -72,6 +126,11 @@ func each(list []any, in string, f func(at string, c object) error) error {
 		if err := each(inner, at+".components.", f); err != nil {
 			return err
 		}
+		if beside, ok := c["accessory"].(object); ok {
+			if err := f(at+".accessory", beside); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -84,34 +143,82 @@ func whole(v any) int {
 }
 
 // checkComponents refuses components of a message as Discord does: rows of up to five
-// buttons, each with an id of its own and a label. It numbers them, as Discord does too.
-func checkComponents(list []any) error {
+// buttons or one menu, each with an id of its own. It numbers them, as Discord does too.
+// Text, galleries and containers are for messages of the new kind.
+func checkComponents(list []any, newKind bool) error {
 	seen := map[string]bool{}
-	rows, n := 0, 0
+	n := 0
+	if !newKind && len(list) > maxRows {
+		return invalid("components", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 5 in length.")
+	}
 	return each(list, "", func(at string, c object) error {
 		at = "components." + at
-		if n++; c["id"] == nil {
-			c["id"] = n
+		if n++; n > maxComponents {
+			return invalid("components", "COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED", "The total number of components cannot exceed 40")
 		}
-		inner, _ := c["components"].([]any)
-		switch kind := whole(c["type"]); kind {
-		case componentRow:
-			if rows++; rows > maxRows {
-				return invalid("components", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 5 in length.")
-			}
-			if len(inner) < 1 || len(inner) > maxInRow {
-				return invalid(at+".components", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 5 in length.")
-			}
-			return nil
-		case componentBtn:
+		if c["id"] == nil || whole(c["id"]) == 0 {
+			c["id"] = json.Number(strconv.Itoa(n))
+		}
+		switch kind := whole(c["type"]); {
+		case kind == componentRow:
+			return checkRow(at, c)
+		case kind == componentBtn:
 			return checkButton(at, c, seen)
-		case componentText, componentLabel:
-			return invalid(at+".type", "UNION_TYPE_CHOICES", "Value of field \"type\" is for forms only.")
-		case 0:
+		case isMenu(kind):
+			return checkMenu(at, c, seen)
+		case kind == 0:
 			return invalid(at+".type", "BASE_TYPE_REQUIRED", "This field is required")
+		case kind == componentText, kind >= componentLabel, !newKind:
+			return invalid(at+".type", "UNION_TYPE_CHOICES", "Value of field \"type\" must be one of (1,).")
+		case kind == componentDisplay:
+			if n := utf8.RuneCountInString(str(c["content"])); n < 1 || n > maxField {
+				return invalid(at+".content", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 4000 in length.")
+			}
 		}
 		return nil
 	})
+}
+
+// checkRow refuses a row that is empty or has too much: a menu fills one.
+func checkRow(at string, c object) error {
+	inner, _ := c["components"].([]any)
+	most := maxInRow
+	for _, v := range inner {
+		if o, _ := v.(object); isMenu(whole(o["type"])) {
+			most = 1
+		}
+	}
+	if len(inner) < 1 || len(inner) > most {
+		return invalid(at+".components", "BASE_TYPE_BAD_LENGTH", fmt.Sprintf("Must be between 1 and %d in length.", most))
+	}
+	return nil
+}
+
+// checkMenu refuses a menu with too many or repeated options, or impossible bounds.
+func checkMenu(at string, c object, seen map[string]bool) error {
+	m := menuOf(c)
+	if utf8.RuneCountInString(m.Hint) > maxMenuHint {
+		return invalid(at+".placeholder", "BASE_TYPE_MAX_LENGTH", "Must be 150 or fewer in length.")
+	}
+	if m.Min < 0 || m.Max < 1 || m.Max > maxMenuItems || m.Min > m.Max {
+		return invalid(at+".max_values", "NUMBER_TYPE_MAX", "int value should be between min_values and 25.")
+	}
+	if m.Type == componentSelect {
+		if n := len(m.Values); n < 1 || n > maxMenuItems {
+			return invalid(at+".options", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 25 in length.")
+		}
+		options, _ := c["options"].([]any)
+		values := map[string]bool{}
+		for i, v := range options {
+			o, _ := v.(object)
+			value := str(o["value"])
+			if n := utf8.RuneCountInString(str(o["label"])); n < 1 || n > maxMenuLabel || value == "" || values[value] {
+				return invalid(fmt.Sprintf("%s.options.%d", at, i), "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED", "The specified option value is already used, or too long")
+			}
+			values[value] = true
+		}
+	}
+	return checkCustomID(at, m.ID, seen)
 }
 
 func checkButton(at string, c object, seen map[string]bool) error {
@@ -146,11 +253,13 @@ func checkCustomID(at, id string, seen map[string]bool) error {
 
 // A Field is one that people fill in.
 type Field struct {
-	ID       string `json:"id"`
-	Label    string `json:"label"`
-	Required bool   `json:"required"`
-	Min      int    `json:"min"`
-	Max      int    `json:"max"` // characters
+	ID       string   `json:"id"`
+	Label    string   `json:"label"`
+	Required bool     `json:"required"`
+	Min      int      `json:"min"`
+	Max      int      `json:"max"`              // characters, or how much is chosen
+	Type     int      `json:"type,omitempty"`   // of a menu; 0 is text
+	Values   []string `json:"values,omitempty"` // what a menu offers
 
 	in int // the type of the component that it is in
 }
@@ -178,46 +287,64 @@ func readForm(data object) (Form, error) {
 		return f, invalid("data.custom_id", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
 	}
 	for i, v := range list {
-		at := fmt.Sprintf("data.components.%d", i)
 		c, _ := v.(object)
-		field, label := object(nil), ""
-		in := whole(c["type"])
-		switch in {
-		case componentLabel:
-			field, _ = c["component"].(object)
-			label = str(c["label"])
-			if field["label"] != nil {
-				return f, invalid(at+".component.label", "BASE_TYPE_UNKNOWN", "A field within a label has none")
-			}
-		case componentRow:
-			if inner, _ := c["components"].([]any); len(inner) == 1 {
-				field, _ = inner[0].(object)
-			}
-			label = str(field["label"])
+		if whole(c["type"]) == componentDisplay {
+			continue // people only read it
 		}
-		if whole(field["type"]) != componentText {
-			return f, invalid(at+".type", "UNION_TYPE_CHOICES", "Value of field \"type\" must be one of (1, 18).")
+		x, err := readField(fmt.Sprintf("data.components.%d", i), c)
+		if err == nil {
+			err = checkCustomID(fmt.Sprintf("data.components.%d", i), x.ID, seen)
 		}
-		if n := utf8.RuneCountInString(label); n < 1 || n > maxFieldLabel {
-			return f, invalid(at+".label", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 45 in length.")
-		}
-		if style := whole(field["style"]); style != 1 && style != 2 {
-			return f, invalid(at+".style", "BASE_TYPE_CHOICES", "Value must be one of {1, 2}.")
-		}
-		x := Field{ID: str(field["custom_id"]), Label: label, Required: true, Min: whole(field["min_length"]), Max: maxField, in: in}
-		if v, ok := field["required"].(bool); ok {
-			x.Required = v
-		}
-		if v := field["max_length"]; v != nil {
-			x.Max = whole(v)
-		}
-		if x.Max < 1 || x.Max > maxField || x.Min < 0 || x.Min > x.Max {
-			return f, invalid(at+".max_length", "NUMBER_TYPE_MAX", "int value should be between 1 and 4000.")
-		}
-		if err := checkCustomID(at, x.ID, seen); err != nil {
+		if err != nil {
 			return f, err
 		}
 		f.Fields = append(f.Fields, x)
 	}
 	return f, nil
+}
+
+// readField reads a field of a form, with its label.
+func readField(at string, c object) (Field, error) {
+	var field object
+	label := ""
+	in := whole(c["type"])
+	switch in {
+	case componentLabel:
+		field, _ = c["component"].(object)
+		label = str(c["label"])
+		if field["label"] != nil {
+			return Field{}, invalid(at+".component.label", "BASE_TYPE_UNKNOWN", "A field within a label has none")
+		}
+	case componentRow:
+		if inner, _ := c["components"].([]any); len(inner) == 1 {
+			field, _ = inner[0].(object)
+		}
+		label = str(field["label"])
+	}
+	kind := whole(field["type"])
+	if kind != componentText && !(in == componentLabel && isMenu(kind)) {
+		return Field{}, invalid(at+".type", "UNION_TYPE_CHOICES", "Value of field \"type\" must be one of (1, 18).")
+	}
+	if n := utf8.RuneCountInString(label); n < 1 || n > maxFieldLabel {
+		return Field{}, invalid(at+".label", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 45 in length.")
+	}
+	x := Field{ID: str(field["custom_id"]), Label: label, Required: true, Min: whole(field["min_length"]), Max: maxField, in: in}
+	if v, ok := field["required"].(bool); ok {
+		x.Required = v
+	}
+	if isMenu(kind) {
+		m := menuOf(field)
+		x.Type, x.Values, x.Min, x.Max = kind, m.Values, m.Min, m.Max
+		return x, checkMenu(at, field, map[string]bool{})
+	}
+	if style := whole(field["style"]); style != 1 && style != 2 {
+		return Field{}, invalid(at+".style", "BASE_TYPE_CHOICES", "Value must be one of {1, 2}.")
+	}
+	if v := field["max_length"]; v != nil {
+		x.Max = whole(v)
+	}
+	if x.Max < 1 || x.Max > maxField || x.Min < 0 || x.Min > x.Max {
+		return Field{}, invalid(at+".max_length", "NUMBER_TYPE_MAX", "int value should be between 1 and 4000.")
+	}
+	return x, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,13 @@ type order struct {
 	Embed   object   `json:"embed"`
 
 	Options map[string]string `json:"options"` // of a command
+	Option  string            `json:"option"`  // of a command, whose value is being typed
+	Values  []string          `json:"values"`  // chosen from a menu
+	Target  string            `json:"target"`  // the person in whose menu a command is chosen
+	Answer  int               `json:"answer"`  // of a poll, from 1
+	Role    string            `json:"role"`    // an id
+	Allow   int64             `json:"allow,string"`
+	Deny    int64             `json:"deny,string"`
 
 	Token     string `json:"token"`
 	Code      int    `json:"code"`
@@ -70,7 +78,54 @@ var acts = map[string]func(*Discord, *http.Request, order) (any, error){
 	"click": func(s *Discord, _ *http.Request, o order) (any, error) {
 		return postedAnswer(s.click(o.Channel, o.ID, o.User, o.Name))
 	},
+	"choose": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return postedAnswer(s.choose(o.Channel, o.ID, o.User, o.Name, o.Values))
+	},
+	"complete": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return postedAnswer(s.complete(o.Channel, o.User, o.Name, o.Option, o.Text, o.Options))
+	},
+	"pin": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return nil, s.pins(o.Channel, o.ID, o.User, true)
+	},
+	"unpin": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return nil, s.pins(o.Channel, o.ID, o.User, false)
+	},
+	"poll": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return postedAnswer(s.asks(o.Channel, o.User, o.Text, o.Values))
+	},
+	"vote": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return nil, s.vote(o.Channel, o.ID, o.User, o.Answer, true)
+	},
+	"unvote": func(s *Discord, _ *http.Request, o order) (any, error) {
+		return nil, s.vote(o.Channel, o.ID, o.User, o.Answer, false)
+	},
+	"end_poll": func(s *Discord, _ *http.Request, o order) (any, error) { return nil, s.endsPoll(o.Channel, o.ID) },
+	"role": func(s *Discord, _ *http.Request, o order) (any, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.orderRole(o)
+	},
+	"give": func(s *Discord, _ *http.Request, o order) (any, error) { return nil, s.gives(o, true) },
+	"take": func(s *Discord, _ *http.Request, o order) (any, error) { return nil, s.gives(o, false) },
+	"overwrite": func(s *Discord, _ *http.Request, o order) (any, error) {
+		if o.Role+o.User == "" {
+			return nil, errors.New("an overwrite is of a role or a user")
+		}
+		return nil, s.setOverwrite(o.Channel, cmp.Or(o.Role, o.User), o.Allow, o.Deny)
+	},
+	"emoji": func(s *Discord, _ *http.Request, o order) (any, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		g := s.guild(o.guild(s))
+		if g == nil || !emojiName.MatchString(o.Name) {
+			return nil, fmt.Errorf("there is no guild %q, or %q is no name of an emoji", o.Guild, o.Name)
+		}
+		return object{"id": s.addEmoji(g, &emoji{name: o.Name, user: s.owner(g)}).id}, nil
+	},
 	"command": func(s *Discord, _ *http.Request, o order) (any, error) {
+		if o.Target != "" {
+			return postedAnswer(s.useUserCommand(o.Channel, o.Target, o.User, o.Name))
+		}
 		if o.ID != "" {
 			return postedAnswer(s.useMessageCommand(o.Channel, o.ID, o.User, o.Name))
 		}
@@ -183,6 +238,59 @@ var acts = map[string]func(*Discord, *http.Request, order) (any, error){
 	},
 }
 
+// orderRole adds a role, or changes one: its name and what it may.
+func (s *Discord) orderRole(o order) (any, error) {
+	g := s.guild(o.guild(s))
+	if g == nil {
+		return nil, fmt.Errorf("there is no guild %q", o.Guild)
+	}
+	if o.Role == "" {
+		r := &Role{ID: s.newID(), Name: cmp.Or(o.Name, "new role"), Permissions: o.Allow & everyPermission}
+		s.addRole(g, r)
+		return object{"id": r.ID}, nil
+	}
+	was := g.role(o.Role)
+	if was == nil {
+		return nil, fmt.Errorf("there is no role %q", o.Role)
+	}
+	next := *was
+	next.Name, next.Permissions = cmp.Or(o.Name, was.Name), (was.Permissions|o.Allow)&^o.Deny&everyPermission
+	s.changeRole(g, was, next)
+	return object{"id": was.ID}, nil
+}
+
+// gives gives a member a role, or takes it.
+func (s *Discord) gives(o order, on bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.guild(o.guild(s))
+	m := g.member(o.User)
+	if m == nil || g.role(o.Role) == nil {
+		return fmt.Errorf("there is no member %q, or no role %q", o.User, o.Role)
+	}
+	roles := slices.DeleteFunc(slices.Clone(m.Roles), func(id string) bool { return id == o.Role })
+	if on {
+		roles = append(roles, o.Role)
+	}
+	s.changeMember(g, m, func() { m.Roles = roles })
+	return nil
+}
+
+// asks posts a poll of a person, for a day, of which one answer can be chosen.
+func (s *Discord) asks(channel, user, question string, answers []string) (string, error) {
+	list := []any{}
+	for _, text := range answers {
+		list = append(list, object{"poll_media": object{"text": text}})
+	}
+	s.mu.Lock()
+	p, err := s.readPoll(object{"question": object{"text": question}, "answers": list})
+	s.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	return s.say(PostedMessage{Channel: channel, User: user, Poll: p.json})
+}
+
 // settleTime is how long an order waits for a bot that may never come back. Scripts
 // have no other end to their wait.
 const settleTime = time.Minute
@@ -208,7 +316,7 @@ func (s *Discord) byName(o *order) error {
 		problems = append(problems, err)
 		return id
 	}
-	o.User = user("user", o.User)
+	o.User, o.Target = user("user", o.User), user("target", o.Target)
 	in := func(field, name string) string {
 		if to, ok := strings.CutPrefix(name, "@"); ok {
 			if id := user(field, to); s.user(id) != nil {
@@ -261,10 +369,12 @@ func (s *Discord) state(h *http.Request) (any, error) {
 		return fake.List(s.Commands()), nil
 	case "interactions":
 		return fake.List(s.Interactions()), nil
+	case "missing":
+		return fake.List(s.Missing()), nil
 	case "users", "channels":
 		return s.directory(what == "users"), nil
 	default:
-		return nil, fmt.Errorf("there is no %q; there are calls, channels, commands, events, interactions, messages, users", what)
+		return nil, fmt.Errorf("there is no %q; there are calls, channels, commands, events, interactions, messages, missing, users", what)
 	}
 }
 

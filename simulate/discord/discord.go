@@ -86,6 +86,9 @@ type Options struct {
 type App struct {
 	ID, UserID, Name string
 	Token            string
+	// Permissions are those of the bot's own role in each server, as its invitation asks
+	// for them, beside those that everybody has. AllPermissions are many.
+	Permissions int64
 	// InteractionsURL is set in the portal: clicks go there, and not to the gateway. Here
 	// nothing is sent there.
 	InteractionsURL string
@@ -97,7 +100,6 @@ type App struct {
 type Discord struct {
 	o    Options
 	host *fake.Host
-	api  http.Handler
 
 	mu       sync.Mutex // guards what follows
 	rng      *rand.Rand
@@ -125,6 +127,8 @@ type Discord struct {
 
 	interactions []*interaction // in order
 	commands     []*registered  // in order
+	emojis       []*emoji       // of the application
+	missing      map[string]int // calls of routes that are not here, by method and path
 }
 
 // New starts a fake Discord with one guild, which the bot is in; nil means the
@@ -143,7 +147,6 @@ func New(o *Options) (*Discord, error) {
 	}
 	s.users = append(s.users, &User{ID: s.o.App.UserID, Name: s.o.App.Name, Bot: true})
 	s.addGuild(s.o.Guild)
-	s.api = s.routes()
 	s.host.Serve(s.mux())
 	return s, nil
 }

@@ -12,6 +12,10 @@ import (
 const (
 	guildsIntent          = 1 << 0
 	membersIntent         = 1 << 1
+	moderationIntent      = 1 << 2
+	expressionsIntent     = 1 << 3
+	webhooksIntent        = 1 << 5
+	invitesIntent         = 1 << 6
 	presencesIntent       = 1 << 8
 	messagesIntent        = 1 << 9
 	reactionsIntent       = 1 << 10
@@ -20,6 +24,8 @@ const (
 	directReactionsIntent = 1 << 13
 	directTypingIntent    = 1 << 14
 	contentIntent         = 1 << 15
+	pollsIntent           = 1 << 24
+	directPollsIntent     = 1 << 25
 	allIntents            = 1<<26 - 1 - 1<<22 - 1<<23 - 1<<17 - 1<<18 - 1<<19
 )
 
@@ -214,24 +220,23 @@ func (s *Discord) guildCreate(g *guild, x *session) any {
 
 // guildJSON is a guild as GET /guilds/{id} has it.
 func (s *Discord) guildJSON(g *guild) object {
-	roles := []any{}
-	for _, r := range g.roles {
-		roles = append(roles, roleJSON(g, r))
-	}
-	owner := "1100000000000000003"
-	for _, m := range g.members {
-		if u := s.user(m.User); u != nil && !u.Bot {
-			owner = m.User
-			break
-		}
-	}
 	return object{
-		"id": g.ID, "name": g.Name, "icon": nil, "splash": nil, "discovery_splash": nil, "owner_id": owner, "description": nil, "banner": nil,
+		"id": g.ID, "name": g.Name, "icon": nil, "splash": nil, "discovery_splash": nil, "owner_id": s.owner(g), "description": nil, "banner": nil,
 		"afk_channel_id": nil, "afk_timeout": 300, "verification_level": 0, "default_message_notifications": 0, "explicit_content_filter": 0,
-		"roles": roles, "emojis": []any{}, "stickers": []any{}, "features": []any{}, "mfa_level": 0, "application_id": nil, "system_channel_id": nil,
+		"roles": g.rolesJSON(), "emojis": s.emojisJSON(g), "stickers": s.stickersJSON(g), "features": []any{}, "mfa_level": 0, "application_id": nil, "system_channel_id": nil,
 		"system_channel_flags": 0, "rules_channel_id": nil, "vanity_url_code": nil, "premium_tier": 0, "premium_subscription_count": 0,
 		"preferred_locale": "en-US", "public_updates_channel_id": nil, "nsfw_level": 0, "premium_progress_bar_enabled": false,
 		"safety_alerts_channel_id": nil, "home_header": nil, "hub_type": nil, "region": "deprecated", "nsfw": false,
 		"incidents_data": nil, "widget_enabled": false, "widget_channel_id": nil, "max_members": 500000, "max_presences": nil, "max_video_channel_users": 25, "max_stage_video_channel_users": 50,
 	}
+}
+
+// owner is who owns a guild: its first person.
+func (s *Discord) owner(g *guild) string {
+	for _, m := range g.members {
+		if u := s.user(m.User); u != nil && !u.Bot {
+			return m.User
+		}
+	}
+	return "1100000000000000003"
 }

@@ -23,6 +23,7 @@ type File struct {
 	Data        []byte
 
 	id, channel string
+	key         int // the number of a form's field, -1 for none
 }
 
 // attach gives a file its id and makes it available.

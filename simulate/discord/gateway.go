@@ -206,15 +206,21 @@ func (s *Discord) resuming(c *socket, d json.RawMessage) int {
 	return code
 }
 
-// chunk answers a request for members.
+// chunkSize is how many members a chunk has at most.
+const chunkSize = 1000
+
+// chunk answers a request for members: by their ids, or by the beginning of a name, in
+// chunks of 1,000. All members are for bots with the intent of members.
 func (s *Discord) chunk(x *session, d json.RawMessage) {
 	var ask struct {
-		Guild string `json:"guild_id"`
-		Users any    `json:"user_ids"`
-		Query string `json:"query"`
-		Nonce string `json:"nonce"`
+		Guild     string `json:"guild_id"`
+		Users     any    `json:"user_ids"`
+		Query     string `json:"query"`
+		Limit     int    `json:"limit"`
+		Presences bool   `json:"presences"`
+		Nonce     string `json:"nonce"`
 	}
-	if json.Unmarshal(d, &ask) != nil || s.guild(ask.Guild) == nil {
+	if json.Unmarshal(d, &ask) != nil || s.guild(ask.Guild).member(s.o.App.UserID) == nil {
 		return
 	}
 	ids, some := ask.Users.([]any)
@@ -224,17 +230,34 @@ func (s *Discord) chunk(x *session, d json.RawMessage) {
 	if !some && ask.Query == "" && x.intents&membersIntent == 0 {
 		return
 	}
-	members := []any{}
-	for _, m := range s.guild(ask.Guild).members {
-		u := s.user(m.User)
-		if some && !slices.Contains(ids, any(m.User)) || u == nil || !some && !hasPrefixFold(u.Name, ask.Query) {
-			continue
+	g := s.guild(ask.Guild)
+	var members, missing []any
+	for _, m := range g.members {
+		full := ask.Limit > 0 && !some && len(members) >= min(ask.Limit, 100)
+		if some && slices.Contains(ids, any(m.User)) || !some && !full && s.named(m, ask.Query) {
+			members = append(members, s.fullMember(m))
 		}
-		members = append(members, s.fullMember(m))
 	}
-	o := object{"guild_id": ask.Guild, "members": members, "chunk_index": 0, "chunk_count": 1, "not_found": []any{}}
-	if ask.Nonce != "" {
-		o["nonce"] = ask.Nonce
+	for _, id := range ids[:min(len(ids), 100)] {
+		if g.member(str(id)) == nil {
+			missing = append(missing, str(id))
+		}
 	}
-	s.direct(x, "GUILD_MEMBERS_CHUNK", o)
+	count := max(1, (len(members)+chunkSize-1)/chunkSize)
+	for i := range count {
+		o := object{
+			"guild_id": ask.Guild, "members": append([]any{}, members[i*chunkSize:min(len(members), (i+1)*chunkSize)]...),
+			"chunk_index": i, "chunk_count": count,
+		}
+		if some {
+			o["not_found"] = append([]any{}, missing...)
+		}
+		if ask.Presences {
+			o["presences"] = []any{}
+		}
+		if ask.Nonce != "" && len(ask.Nonce) <= 32 {
+			o["nonce"] = ask.Nonce
+		}
+		s.direct(x, "GUILD_MEMBERS_CHUNK", o)
+	}
 }

@@ -1,25 +1,31 @@
 package discord
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
 // Types of interactions, and of what they are answered with (Discord's documentation,
 // Receiving and Responding).
 const (
-	interactionCommand = 2
-	interactionClick   = 3
-	interactionForm    = 5
+	interactionCommand  = 2
+	interactionClick    = 3
+	interactionComplete = 4
+	interactionForm     = 5
 
 	answerMessage         = 4
 	answerDeferredMessage = 5
 	answerDeferredUpdate  = 6
 	answerUpdate          = 7
+	answerChoices         = 8
 	answerForm            = 9
 )
 
@@ -29,19 +35,23 @@ const (
 	tokenLife    = 15 * time.Minute
 )
 
-const flagEphemeral = 1 << 6
+const (
+	flagEphemeral = 1 << 6
+	flagLoading   = 1 << 7
+)
 
-// An Interaction is a command that somebody used, a click on a button, or a form that somebody
-// sent, and what came of it.
+// An Interaction is a command that somebody used or begins to type, a click on a button, a
+// choice from a menu, or a form that somebody sent, and what came of it.
 type Interaction struct {
 	ID       string    `json:"id"`
-	Type     int       `json:"type"` // 2: a command, 3: a click, 5: a form
+	Type     int       `json:"type"` // 2: a command, 3: a click or a choice, 4: a command being typed, 5: a form
 	Channel  string    `json:"channel"`
 	Message  string    `json:"message"` // with the button; "" for a command, and its form
 	User     string    `json:"user"`
 	CustomID string    `json:"custom_id"`         // of the button, or of the form
 	Command  string    `json:"command,omitempty"` // its name
 	Target   string    `json:"target,omitempty"`  // the message in whose menu the command was chosen
+	Person   string    `json:"person,omitempty"`  // the person in whose menu the command was chosen
 	At       time.Time `json:"at"`
 	// Answer is the type of the bot's answer; 0 where there is none yet. Who clicked is
 	// told that it failed where there is none within 3 s.
@@ -49,6 +59,7 @@ type Interaction struct {
 	Form    *Form    `json:"form,omitempty"`    // what the bot asks for with its answer
 	Private []string `json:"private,omitempty"` // what User alone is shown, in order
 	Buttons []Button `json:"buttons,omitempty"` // of the last of these
+	Choices []string `json:"choices,omitempty"` // that the bot offers for what is being typed
 }
 
 // An interaction is one with what the bot answers it by.
@@ -56,6 +67,8 @@ type interaction struct {
 	Interaction
 	token    string
 	shown    *message     // the last that User alone was shown
+	private  []*message   // all that User alone is shown
+	original *message     // the bot's first answer
 	by       *interaction // whose form this sends, or whose private message has the button
 	deferred bool         // the answer is to come, as the first that follows
 	alone    bool         // User alone is to see it
@@ -88,6 +101,60 @@ func (s *Discord) click(channel, message, user, name string) (string, error) {
 	return s.interact(c, m, x, object{"custom_id": list[i].ID, "component_type": componentBtn, "id": numberOf(m.parts, list[i].ID)}), nil
 }
 
+// Choose has somebody choose from a menu, which is named by its custom_id, and returns the
+// interaction's id. Users, roles and channels are ids.
+func (s *Discord) Choose(channel, message, user, menu string, values ...string) string {
+	id, err := s.choose(channel, message, user, menu, values)
+	check(err)
+	return id
+}
+
+func (s *Discord) choose(channel, message, user, name string, values []string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, m, err := s.find(channel, message)
+	if err != nil {
+		return "", err
+	}
+	if s.user(user) == nil || !s.sees(c, user) {
+		return "", fmt.Errorf("%w, or the channel is not theirs to see", errNoUser(user))
+	}
+	list := menus(m.parts)
+	i := slices.IndexFunc(list, func(x Menu) bool { return x.ID == name })
+	if i < 0 {
+		return "", fmt.Errorf("message %s has no menu %q", m.id, name)
+	}
+	data, err := s.chosen(c, list[i], values)
+	if err != nil {
+		return "", err
+	}
+	data["id"] = numberOf(m.parts, name)
+	x := Interaction{Type: interactionClick, Channel: c.ID, Message: m.id, User: user, CustomID: name}
+	return s.interact(c, m, x, data), nil
+}
+
+// chosen is what the bot is told of a choice from a menu.
+func (s *Discord) chosen(c *channel, m Menu, values []string) (object, error) {
+	if len(values) < m.Min || len(values) > m.Max {
+		return nil, fmt.Errorf("menu %q takes %d to %d choices", m.ID, m.Min, m.Max)
+	}
+	data, resolved := object{"custom_id": m.ID, "component_type": m.Type, "values": fake.List(values)}, object{}
+	kinds := map[int]int{componentUsers: optionUser, componentRoles: optionRole, componentMentions: optionMention, componentChannels: optionChannel}
+	for _, v := range values {
+		if m.Type == componentSelect {
+			if !slices.Contains(m.Values, v) {
+				return nil, fmt.Errorf("menu %q offers no %q", m.ID, v)
+			}
+		} else if err := s.resolve(c, resolved, kinds[m.Type], v); err != nil {
+			return nil, err
+		}
+	}
+	if m.Type != componentSelect {
+		data["resolved"] = resolved
+	}
+	return data, nil
+}
+
 // Submit has somebody send the form that an interaction was answered with, with these
 // words in its fields, and returns the id of the interaction that this is.
 func (s *Discord) Submit(interaction string, words ...string) string {
@@ -112,12 +179,13 @@ func (s *Discord) submit(id string, words []string) (string, error) {
 		return "", fmt.Errorf("the form has %d fields, not %d", len(form.Fields), len(words))
 	}
 	var filled []any
+	resolved := object{}
 	for i, f := range form.Fields {
-		n := utf8.RuneCountInString(words[i])
-		if f.Required && n == 0 || n > f.Max || n > 0 && n < f.Min {
-			return "", fmt.Errorf("field %q does not take %d characters", f.Label, n)
+		value, err := s.filled(c, f, words[i], resolved)
+		if err != nil {
+			return "", err
 		}
-		value := object{"type": componentText, "id": 2*i + 2, "custom_id": f.ID, "value": words[i]}
+		value["id"] = 2*i + 2
 		if f.in == componentRow {
 			filled = append(filled, object{"type": componentRow, "id": 2*i + 1, "components": []any{value}})
 		} else {
@@ -125,9 +193,33 @@ func (s *Discord) submit(id string, words []string) (string, error) {
 		}
 	}
 	x := Interaction{Type: interactionForm, Channel: c.ID, Message: was.Message, User: was.User, CustomID: form.ID}
-	next := s.interact(c, m, x, object{"custom_id": form.ID, "components": filled})
+	next := s.interact(c, m, x, object{"custom_id": form.ID, "components": filled, "resolved": resolved})
 	s.interaction(next).by = was
 	return next, nil
+}
+
+// filled is a field of a form with what somebody put into it: words, or what they chose
+// from a menu, with commas between.
+func (s *Discord) filled(c *channel, f Field, words string, resolved object) (object, error) {
+	if f.Type != 0 {
+		var values []string
+		if words != "" {
+			values = strings.Split(words, ",")
+		}
+		data, err := s.chosen(c, Menu{ID: f.ID, Type: f.Type, Values: f.Values, Min: f.Min, Max: f.Max}, values)
+		if err != nil {
+			return nil, err
+		}
+		if found, ok := data["resolved"].(object); ok {
+			maps.Copy(resolved, found)
+		}
+		return object{"type": f.Type, "custom_id": f.ID, "values": data["values"]}, nil
+	}
+	n := utf8.RuneCountInString(words)
+	if f.Required && n == 0 || n > f.Max || n > 0 && n < f.Min {
+		return nil, fmt.Errorf("field %q does not take %d characters", f.Label, n)
+	}
+	return object{"type": componentText, "custom_id": f.ID, "value": words}, nil
 }
 
 // where is the channel of an interaction, and the message that it was done at; nil for none.
@@ -232,7 +324,9 @@ func (s *Discord) answerInteraction(r *request) (int, any, error) {
 		return 0, nil, errAnswered
 	}
 	kind, inner := r.int("type"), *r
-	inner.body = r.object("data")
+	if inner.body = r.object("data"); inner.body == nil {
+		inner.body = object{}
+	}
 	err := s.answerBy(in, kind, &inner)
 	if err != nil {
 		in.Form = nil
@@ -240,25 +334,48 @@ func (s *Discord) answerInteraction(r *request) (int, any, error) {
 	}
 	in.Answer = kind
 	s.host.Happened()
+	if r.query.Get("with_response") == "true" {
+		return http.StatusOK, s.answeredJSON(in, kind), nil
+	}
 	return http.StatusNoContent, nil, nil
+}
+
+// answeredJSON is what came of an answer (Interaction Callback Response Object).
+func (s *Discord) answeredJSON(in *interaction, kind int) object {
+	about := object{"id": in.ID, "type": in.Type, "channel_id": in.Channel, "guild_id": nilIfEmpty(s.byID[in.Channel].Guild)}
+	o := object{"interaction": about}
+	if m := in.original; m != nil {
+		about["response_message_id"], about["response_message_loading"] = m.id, in.deferred
+		about["response_message_ephemeral"] = m.flags&flagEphemeral != 0
+		if kind == answerMessage || kind == answerUpdate {
+			o["resource"] = object{"type": kind, "message": s.messageJSON(m, view{content: true})}
+		}
+	}
+	return o
 }
 
 // answerBy does what an answer of a type does.
 func (s *Discord) answerBy(in *interaction, kind int, r *request) error {
 	c, m, err := s.where(in)
 	switch {
+	case kind == answerChoices && in.Type == interactionComplete:
+		return in.offer(r)
+	case in.Type == interactionComplete:
+		return invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {8}.")
 	case kind == answerMessage:
 		if err == nil {
 			_, err = s.respond(in, c, r, r.int("flags")&flagEphemeral != 0)
 		}
 		return err
 	case kind == answerUpdate && in.Message != "":
-		if err == nil && m.flags&flagEphemeral != 0 {
+		if err != nil {
+			return err
+		}
+		in.original = m
+		if m.flags&flagEphemeral != 0 {
 			return s.updatePrivate(in, c, m, r)
 		}
-		if err == nil {
-			_, _, err = s.updateMessage(r, c, m)
-		}
+		_, _, err = s.change(r, c, m)
 		return err
 	case kind == answerForm && in.Type != interactionForm:
 		form, err := readForm(r.body)
@@ -266,51 +383,90 @@ func (s *Discord) answerBy(in *interaction, kind int, r *request) error {
 		return err
 	case kind == answerDeferredMessage:
 		in.deferred, in.alone = true, r.int("flags")&flagEphemeral != 0
+		in.original = &message{id: s.newID(), channel: in.Channel, author: s.o.App.UserID, kind: in.messageType(), flags: flagLoading}
+		if in.alone {
+			in.original.flags |= flagEphemeral
+		}
 		return nil
 	case kind == answerDeferredUpdate && in.Message != "":
-		return nil
+		in.original = m
+		return err
 	}
 	return invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {4, 5, 6, 7, 9}.")
 }
 
+// offer takes what the bot offers for an option that is being typed.
+func (in *interaction) offer(r *request) error {
+	list := r.list("choices")
+	if len(list) > maxOptions {
+		return invalid("data.choices", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length.")
+	}
+	var names []string
+	for i, v := range list {
+		o, _ := v.(object)
+		if n := utf8.RuneCountInString(str(o["name"])); n < 1 || n > maxDescription || o["value"] == nil {
+			return invalid(fmt.Sprintf("data.choices.%d.name", i), "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
+		}
+		names = append(names, str(o["name"]))
+	}
+	in.Choices = names
+	return nil
+}
+
 // updatePrivate changes what one person alone was shown.
 func (s *Discord) updatePrivate(in *interaction, c *channel, m *message, r *request) error {
-	if err := s.fill(c, m, r); err != nil {
+	next := *m
+	if err := s.amend(r, c, &next, false); err != nil {
 		return err
 	}
+	*m = next
 	m.edited = s.o.Now()
 	in.Private = append(in.Private, m.content)
-	in.by.Buttons = buttons(m.parts)
+	if in.by != nil && in.by.shown == m {
+		in.by.Buttons = buttons(m.parts)
+	}
+	if in.shown == m {
+		in.Buttons = buttons(m.parts)
+	}
 	return nil
+}
+
+// byToken is the interaction of a call that comes with its token, once it is answered.
+func (s *Discord) byToken(r *request) (*interaction, error) {
+	i := slices.IndexFunc(s.interactions, func(in *interaction) bool { return in.token == r.params["token"] })
+	switch {
+	case i < 0 || s.interactions[i].Answer == 0:
+		return nil, errUnknownWebhook
+	case s.o.Now().Sub(s.interactions[i].At) > tokenLife:
+		return nil, errWebhookToken
+	case s.byID[s.interactions[i].Channel] == nil:
+		return nil, errUnknownChannel
+	}
+	return s.interactions[i], nil
 }
 
 // followUp posts after the answer to an interaction, under its token.
 func (s *Discord) followUp(r *request) (int, any, error) {
-	i := slices.IndexFunc(s.interactions, func(in *interaction) bool { return in.token == r.params["token"] })
-	switch {
-	case i < 0 || s.interactions[i].Answer == 0:
-		return 0, nil, errUnknownWebhook
-	case s.o.Now().Sub(s.interactions[i].At) > tokenLife:
-		return 0, nil, &apiError{status: 401, code: 50027, message: "Invalid Webhook Token"}
-	}
-	in := s.interactions[i]
-	alone := r.int("flags")&flagEphemeral != 0
-	if in.deferred { // it is the answer that was to come (Receiving and Responding, Create Followup Message)
-		alone = in.alone
-	}
-	m, err := s.respond(in, s.byID[in.Channel], r, alone)
+	in, err := s.byToken(r)
 	if err != nil {
 		return 0, nil, err
 	}
-	in.deferred = false
+	m, err := s.respond(in, s.byID[in.Channel], r, r.int("flags")&flagEphemeral != 0)
+	if err != nil {
+		return 0, nil, err
+	}
 	return 0, s.messageJSON(m, view{content: true}), nil
 }
 
-// respond posts the bot's words to an interaction. With the flag EPHEMERAL only who acted
-// sees them; the bot's event of them is then that of a direct message
+// respond posts the bot's words to an interaction. Where an answer is to come, they are it
+// (Receiving and Responding, Create Followup Message). With the flag EPHEMERAL only who
+// acted sees them; the bot's event of them is then that of a direct message
 // (github.com/discord/discord-api-docs/issues/4557).
 func (s *Discord) respond(in *interaction, c *channel, r *request, alone bool) (*message, error) {
 	m := &message{channel: c.ID, author: s.o.App.UserID, kind: in.messageType()}
+	if in.deferred {
+		m.id, alone = in.original.id, in.alone
+	}
 	delete(r.body, "message_reference") // no answer is a reply
 	if err := s.fill(c, m, r); err != nil {
 		return nil, err
@@ -319,12 +475,15 @@ func (s *Discord) respond(in *interaction, c *channel, r *request, alone bool) (
 	if in.Type == interactionCommand {
 		m.fields["interaction"] = object{"id": in.ID, "type": in.Type, "name": in.Command, "user": s.userJSON(in.User)}
 	}
+	if in.original == nil || in.deferred {
+		in.original, in.deferred = m, false
+	}
 	if !alone {
 		s.post(c, m)
 		return m, nil
 	}
-	m.id, m.flags = s.newID(), m.flags|flagEphemeral
-	in.Private, in.Buttons, in.shown = append(in.Private, m.content), buttons(m.parts), m
+	m.id, m.flags = cmp.Or(m.id, s.newID()), m.flags|flagEphemeral
+	in.Private, in.Buttons, in.shown, in.private = append(in.Private, m.content), buttons(m.parts), m, append(in.private, m)
 	s.host.Happened()
 	s.tell(event{kind: "MESSAGE_CREATE", intents: directIntent, data: func(x *session) any {
 		o := maps.Clone(s.messageJSON(m, view{gateway: true, content: x.content()}))
@@ -335,10 +494,70 @@ func (s *Discord) respond(in *interaction, c *channel, r *request, alone bool) (
 	return m, nil
 }
 
+// answerMessage carries out a call about a message that answers an interaction: the first
+// (@original), or one that followed. private is for what one person alone is shown.
+func (s *Discord) answerMessage(r *request, run func(*Discord, *request, *channel, *message) (int, any, error), private func(*Discord, *request, *interaction, *message) (int, any, error)) (int, any, error) {
+	in, err := s.byToken(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	c, id := s.byID[in.Channel], r.params["message"]
+	if id == "" || id == "@original" {
+		if in.original == nil {
+			return 0, nil, errUnknownMessage
+		}
+		id = in.original.id
+		if in.deferred {
+			return s.settleDeferred(r, in, private)
+		}
+	}
+	list := in.private
+	if in.by != nil {
+		list = append(slices.Clone(list), in.by.private...)
+	}
+	if i := slices.IndexFunc(list, func(m *message) bool { return m.id == id }); i >= 0 {
+		return private(s, r, in, list[i])
+	}
+	m := c.message(id)
+	if m == nil || m.author != s.o.App.UserID {
+		return 0, nil, errUnknownMessage
+	}
+	return run(s, r, c, m)
+}
+
+// settleDeferred carries out a call about an answer that is to come: to edit it is to
+// give it.
+func (s *Discord) settleDeferred(r *request, in *interaction, private func(*Discord, *request, *interaction, *message) (int, any, error)) (int, any, error) {
+	switch r.op {
+	case "update_original_webhook_message", "update_webhook_message":
+		return s.followUp(r)
+	case "delete_original_webhook_message", "delete_webhook_message":
+		in.deferred, in.original = false, nil
+		return http.StatusNoContent, nil, nil
+	}
+	return private(s, r, in, in.original)
+}
+
+func (s *Discord) getPrivate(_ *request, _ *interaction, m *message) (int, any, error) {
+	return 0, s.messageJSON(m, view{content: true}), nil
+}
+
+func (s *Discord) changePrivate(r *request, in *interaction, m *message) (int, any, error) {
+	if err := s.updatePrivate(in, s.byID[in.Channel], m, r); err != nil {
+		return 0, nil, err
+	}
+	return 0, s.messageJSON(m, view{content: true}), nil
+}
+
+func (s *Discord) deletePrivate(_ *request, in *interaction, m *message) (int, any, error) {
+	in.private = slices.DeleteFunc(in.private, func(o *message) bool { return o == m })
+	return http.StatusNoContent, nil, nil
+}
+
 // messageType is the type of the message that an interaction is answered by (Message Types).
 func (in *interaction) messageType() int {
 	switch {
-	case in.Type == interactionCommand && in.Target != "":
+	case in.Type == interactionCommand && in.Target+in.Person != "":
 		return typeMenuCommand
 	case in.Type == interactionCommand:
 		return typeChatCommand
@@ -358,6 +577,8 @@ func (s *Discord) metadata(in *interaction, c *channel) object {
 		o["triggering_interaction_metadata"] = s.metadata(in.by, c)
 	case in.Target != "":
 		o["target_message_id"] = in.Target
+	case in.Person != "":
+		o["target_user"] = s.userJSON(in.Person)
 	case in.Type == interactionClick:
 		o["interacted_message_id"] = in.Message
 	}

@@ -108,23 +108,7 @@ func (s *Discord) SetMember(guild, user, nick string, roles ...string) {
 	if m == nil {
 		check(fmt.Errorf("%q is not in the guild %q", user, guild))
 	}
-	var hidden []*channel
-	for _, c := range s.channels {
-		if c.Guild == g.ID && c.thread == nil && !s.sees(c, s.o.App.UserID) {
-			hidden = append(hidden, c)
-		}
-	}
-	seen := func(c *channel) bool { return !slices.Contains(hidden, c) }
-	m.Nick, m.Roles = nick, slices.Clone(roles)
-	s.tellMember(g, m)
-	for _, c := range slices.Clone(s.channels) {
-		if c.Guild == g.ID && c.thread == nil && seen(c) != s.sees(c, s.o.App.UserID) {
-			s.tellChannel("UPDATE", c)
-			if !seen(c) {
-				s.tellThreads(c)
-			}
-		}
-	}
+	s.changeMember(g, m, func() { m.Nick, m.Roles = nick, slices.Clone(roles) })
 }
 
 // tellMember sends GUILD_MEMBER_UPDATE: of the bot itself without any intent.
@@ -145,31 +129,26 @@ func (s *Discord) RenameChannel(id, name string) {
 
 // LetIn lets a user see a private channel.
 func (s *Discord) LetIn(id, user string) {
-	check(s.changeChannel(id, func(c *channel) {
-		if !slices.Contains(c.Members, user) {
-			c.Members = append(c.Members, user)
-		}
-	}))
+	check(s.changeChannel(id, func(c *channel) { c.overwriteOf(user, forMember).allow |= viewChannel }))
 }
 
 // ShutOut makes a channel private, without a user.
 func (s *Discord) ShutOut(id, user string) {
 	check(s.changeChannel(id, func(c *channel) {
-		if !c.Private {
-			c.Private = true
-			if g := s.guild(c.Guild); g != nil {
-				for _, m := range g.members {
-					c.Members = append(c.Members, m.User)
-				}
+		if !c.private() {
+			g := s.guild(c.Guild)
+			c.close(g)
+			for _, m := range g.members {
+				c.close(g, m.User)
 			}
 		}
-		c.Members = slices.DeleteFunc(c.Members, func(id string) bool { return id == user })
+		c.overwrites = slices.DeleteFunc(c.overwrites, func(o overwrite) bool { return o.id == user })
 	}))
 }
 
 // ReadOnly says whether @everyone may post in a channel.
 func (s *Discord) ReadOnly(id string, on bool) {
-	check(s.changeChannel(id, func(c *channel) { c.ReadOnly = on }))
+	check(s.changeChannel(id, func(c *channel) { c.silence(on) }))
 }
 
 // changeChannel tells of the change by CHANNEL_UPDATE, also where the bot does not see

@@ -22,10 +22,13 @@ const (
 
 // Flags of messages.
 const (
+	flagCrossposted    = 1 << 0
 	flagSuppressEmbeds = 1 << 2
 	flagHasThread      = 1 << 5
 	flagSilent         = 1 << 12
+	flagVoice          = 1 << 13
 	flagSnapshot       = 1 << 14
+	flagComponents     = 1 << 15
 )
 
 // A message is one as Discord keeps it.
@@ -35,6 +38,7 @@ type message struct {
 	author      string // a user's id, or a webhook's
 	webhook     string // the webhook's id, "" for people and bots
 	name        string // under which a webhook posted
+	avatar      any    // with which a webhook posted
 	content     string
 	edited      time.Time
 	nonce       any
@@ -48,14 +52,15 @@ type message struct {
 	files     []*File
 	embeds    []any
 	stickers  []any
-	poll      any
+	poll      *poll
 	parts     []any // components
 	reactions []*reaction
 
 	reply     *reference // what it replies to, or the thread that it tells of
 	forward   *reference // what it forwards
 	snapshots []any
-	position  int // in a thread
+	position  int       // in a thread
+	pinned    time.Time // zero where it is not
 	fields    object
 }
 
@@ -157,7 +162,7 @@ func (s *Discord) messageJSON(m *message, v view) object {
 		"id": m.id, "channel_id": m.channel, "type": m.kind, "author": s.authorJSON(m), "content": m.content,
 		"timestamp": stamp(Time(m.id)), "edited_timestamp": nil, "tts": m.tts, "mention_everyone": m.everyone,
 		"mentions": s.mentionsJSON(c, m, v), "mention_roles": fake.List(m.roles), "attachments": s.attachmentsJSON(m.files),
-		"embeds": fake.List(m.embeds), "components": fake.List(m.parts), "pinned": false, "flags": m.flags,
+		"embeds": fake.List(m.embeds), "components": fake.List(m.parts), "pinned": !m.pinned.IsZero(), "flags": m.flags,
 	}
 	if !m.edited.IsZero() {
 		o["edited_timestamp"] = stamp(m.edited)
@@ -172,7 +177,7 @@ func (s *Discord) messageJSON(m *message, v view) object {
 		o["sticker_items"] = fake.List(m.stickers)
 	}
 	if m.poll != nil {
-		o["poll"] = m.poll
+		o["poll"] = m.poll.shown(s.o.App.UserID)
 	}
 	if list := s.reactionsJSON(m); len(list) > 0 && !v.inner {
 		o["reactions"] = list
@@ -229,7 +234,7 @@ func (s *Discord) authorJSON(m *message) object {
 		return s.userJSON(m.author)
 	}
 	return object{
-		"id": m.author, "username": m.name, "discriminator": "0000", "global_name": nil, "avatar": nil, "public_flags": 0, "flags": 0,
+		"id": m.author, "username": m.name, "discriminator": "0000", "global_name": nil, "avatar": m.avatar, "public_flags": 0, "flags": 0,
 		"bot": true, "clan": nil, "primary_guild": nil,
 	}
 }
@@ -271,7 +276,7 @@ func (s *Discord) referenceJSON(o object, m *message, v view) {
 		return
 	}
 	o["message_reference"] = m.reply.json(0)
-	if m.kind != typeReply && m.kind != typeThreadStarter || v.inner {
+	if m.kind != typeReply && m.kind != typeThreadStarter && m.kind != typePinned && m.kind != typePollResult || v.inner {
 		return
 	}
 	o["referenced_message"] = nil

@@ -3,6 +3,7 @@ package discord
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -14,7 +15,7 @@ import (
 const (
 	maxContent = 2000 // characters
 	maxNonce   = 25
-	maxEmbeds  = 10
+	maxFiles   = 10
 	maxPage    = 100
 	maxBulk    = 100
 	bulkAge    = 14 * 24 * time.Hour
@@ -37,11 +38,12 @@ func (s *Discord) rest() view { return view{content: !s.o.NoMessageContent} }
 // the bot in the last minutes is answered with the message that was made then.
 func (s *Discord) createMessage(r *request, c *channel) (int, any, error) {
 	switch {
-	case c.Type == Category || c.Type == Forum:
+	case c.Type == Category || c.Type == Forum || c.Type == Media:
 		return 0, nil, errWrongType
 	case c.Type == DM && slices.ContainsFunc(c.people, func(id string) bool { u := s.user(id); return u != nil && u.NoDMs }):
 		return 0, nil, errNoDMs
-	case !s.maySend(c), len(r.files) > 0 && s.permissions(c, s.o.App.UserID)&attachFiles == 0:
+	case !s.maySend(c), len(r.files) > 0 && s.may(c, attachFiles) != nil, r.object("poll") != nil && s.may(c, sendPolls) != nil,
+		r.object("message_reference") != nil && s.may(c, readHistory) != nil:
 		return 0, nil, errPermissions
 	case c.thread != nil && c.thread.locked:
 		return 0, nil, errArchived
@@ -102,30 +104,34 @@ func (s *Discord) fill(c *channel, m *message, r *request) error {
 	default:
 		return invalid("nonce", "BASE_TYPE_STRING", "Could not interpret value as string.")
 	}
-	m.embeds, m.parts, m.tts = r.list("embeds"), r.list("components"), r.flag("tts")
-	if err := checkComponents(m.parts); err != nil {
+	m.parts, m.tts = r.list("components"), r.flag("tts")
+	m.flags |= r.int("flags") & (flagSuppressEmbeds | flagSilent | flagComponents | flagVoice)
+	var err error
+	if m.embeds, err = checkEmbeds(r.list("embeds")); err != nil {
 		return err
 	}
-	if len(m.embeds) > maxEmbeds {
-		return invalid("embeds", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length.")
+	if err := checkComponents(m.parts, m.flags&flagComponents != 0); err != nil {
+		return err
 	}
-	for _, v := range m.embeds {
-		if o, ok := v.(object); ok && o["type"] == nil {
-			o["type"] = "rich"
+	if o := r.object("poll"); o != nil {
+		if m.poll, err = s.readPoll(o); err != nil {
+			return err
 		}
 	}
-	if poll := r.object("poll"); poll != nil {
-		m.poll = poll
+	if m.stickers, err = s.stickersOf(c, r); err != nil {
+		return err
 	}
-	m.flags |= r.int("flags") & (flagSuppressEmbeds | flagSilent)
+	if m.flags&flagComponents != 0 && (m.content != "" || len(m.embeds) > 0 || m.poll != nil || len(m.stickers) > 0) {
+		return invalid("flags", "MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2", "The 'content', 'embeds', 'stickers' and 'poll' fields cannot be used when using MessageFlags.IS_COMPONENTS_V2")
+	}
 	if err := s.refer(c, m, r.object("message_reference")); err != nil {
 		return err
 	}
-	if m.content == "" && len(m.embeds) == 0 && len(m.parts) == 0 && len(r.files) == 0 && m.forward == nil && m.poll == nil && len(r.list("sticker_ids")) == 0 {
+	if m.empty() && len(r.files) == 0 {
 		return errEmpty
 	}
-	for _, f := range r.files {
-		m.files = append(m.files, s.attach(c.ID, f))
+	if err := s.attachAll(c, m, r); err != nil {
+		return err
 	}
 	allowed := r.object("allowed_mentions")
 	ping := true
@@ -133,6 +139,52 @@ func (s *Discord) fill(c *channel, m *message, r *request) error {
 		ping, _ = allowed["replied_user"].(bool)
 	}
 	s.mentions(c, m, allowed, ping)
+	return nil
+}
+
+// empty reports whether a message shows nothing.
+func (m *message) empty() bool {
+	return m.content == "" && len(m.embeds) == 0 && len(m.parts) == 0 && len(m.files) == 0 && m.forward == nil && m.poll == nil && len(m.stickers) == 0
+}
+
+// attachAll gives a message the files of a call, with the descriptions that stand beside
+// them. Of the files that it had it keeps those that the call lists by id, all where it
+// lists none.
+func (s *Discord) attachAll(c *channel, m *message, r *request) error {
+	list, listed := r.body["attachments"].([]any)
+	var kept []*File
+	if !listed {
+		kept = m.files
+	}
+	about := map[int]object{}
+	for _, v := range list {
+		o, _ := v.(object)
+		id := fmt.Sprint(o["id"])
+		if i := slices.IndexFunc(m.files, func(f *File) bool { return f.id == id }); i >= 0 {
+			kept = append(kept, m.files[i])
+		} else if n, err := strconv.Atoi(id); err == nil {
+			about[n] = o
+		}
+	}
+	if len(kept)+len(r.files) > maxFiles {
+		return invalid("attachments", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length.")
+	}
+	for i, f := range r.files {
+		o := about[i]
+		if f.key >= 0 {
+			o = about[f.key]
+		}
+		f.Name, f.Description = cmp.Or(str(o["filename"]), f.Name), str(o["description"])
+		if utf8.RuneCountInString(f.Description) > 1024 {
+			return invalid("attachments.description", "BASE_TYPE_MAX_LENGTH", "Must be 1024 or fewer in length.")
+		}
+		if n, ok := o["duration_secs"].(json.Number); ok && m.flags&flagVoice != 0 {
+			secs, _ := n.Float64()
+			f.Voice = time.Duration(min(max(secs, 0), 86400) * float64(time.Second))
+		}
+		kept = append(kept, s.attach(c.ID, f))
+	}
+	m.files = kept
 	return nil
 }
 
@@ -197,6 +249,9 @@ func (s *Discord) post(c *channel, m *message) {
 		s.enter(c, append([]string{m.author}, m.users...)...)
 	}
 	s.tellNew(c, m)
+	if m.poll != nil && !m.poll.over && !m.poll.ends.IsZero() {
+		s.awaitEnd(c, m)
+	}
 }
 
 // updateMessage edits one of the bot's own. Of others, the bot may only suppress the
@@ -213,56 +268,91 @@ func (s *Discord) updateMessage(r *request, c *channel, m *message) (int, any, e
 			return 0, nil, errPermissions
 		}
 	}
+	return s.change(r, c, m)
+}
+
+// change edits a message with what a call names of it.
+func (s *Discord) change(r *request, c *channel, m *message) (int, any, error) {
 	next := *m
-	if _, has := r.body["content"]; has {
-		text, ok := r.text("content")
-		if !ok {
-			return 0, nil, invalid("content", "BASE_TYPE_STRING", "Could not interpret value as string.")
-		}
-		if utf8.RuneCountInString(text) > maxContent {
-			return 0, nil, invalid("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length.")
-		}
-		next.content, next.edited = text, s.o.Now()
-	}
-	if _, has := r.body["embeds"]; has {
-		next.embeds, next.edited = r.list("embeds"), s.o.Now()
-	}
-	if _, has := r.body["components"]; has {
-		if err := checkComponents(r.list("components")); err != nil {
-			return 0, nil, err
-		}
-		next.parts, next.edited = r.list("components"), s.o.Now()
-	}
-	if _, has := r.body["flags"]; has {
-		next.flags = next.flags&^flagSuppressEmbeds | r.int("flags")&flagSuppressEmbeds
-	}
-	if next.flags&flagSuppressEmbeds != 0 && m.author != s.o.App.UserID {
-		next.embeds = nil
-	}
-	if next.content == "" && len(next.embeds) == 0 && len(next.parts) == 0 && len(next.files) == 0 && next.poll == nil && next.forward == nil {
-		return 0, nil, errEmpty
-	}
-	if m.author == s.o.App.UserID {
-		allowed := r.object("allowed_mentions")
-		ping := m.ping
-		if allowed != nil {
-			ping, _ = allowed["replied_user"].(bool)
-		}
-		s.mentions(c, &next, allowed, ping)
+	if err := s.amend(r, c, &next, m.author != s.o.App.UserID && m.webhook == ""); err != nil {
+		return 0, nil, err
 	}
 	*m = next
 	s.tellChanged(c, m)
 	return 0, s.messageJSON(m, view{content: true}), nil
 }
 
-func (s *Discord) deleteMessage(_ *request, c *channel, m *message) (int, any, error) {
+// amend reads an edit into a message. Of somebody else's only the embeds are suppressed.
+func (s *Discord) amend(r *request, c *channel, m *message, foreign bool) error {
+	if _, has := r.body["flags"]; has {
+		m.flags = m.flags&^flagSuppressEmbeds | r.int("flags")&(flagSuppressEmbeds|flagComponents)
+	}
+	if foreign {
+		if m.flags&flagSuppressEmbeds != 0 {
+			m.embeds = nil
+		}
+		return nil
+	}
+	if m.poll != nil {
+		return errPollEdits
+	}
+	if err := amendText(r, m); err != nil {
+		return err
+	}
+	for _, key := range []string{"content", "embeds", "components", "attachments"} {
+		if _, has := r.body[key]; has || len(r.files) > 0 {
+			m.edited = s.o.Now()
+		}
+	}
+	if err := s.attachAll(c, m, r); err != nil {
+		return err
+	}
+	if m.empty() {
+		return errEmpty
+	}
+	allowed, ping := r.object("allowed_mentions"), m.ping
+	if allowed != nil {
+		ping, _ = allowed["replied_user"].(bool)
+	}
+	s.mentions(c, m, allowed, ping)
+	return nil
+}
+
+// amendText reads what an edit says of a message's text, embeds and components.
+func amendText(r *request, m *message) (err error) {
+	if _, has := r.body["content"]; has {
+		text, ok := r.text("content")
+		if !ok {
+			return invalid("content", "BASE_TYPE_STRING", "Could not interpret value as string.")
+		}
+		if utf8.RuneCountInString(text) > maxContent {
+			return invalid("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length.")
+		}
+		m.content = text
+	}
+	if _, has := r.body["embeds"]; has {
+		if m.embeds, err = checkEmbeds(r.list("embeds")); err != nil {
+			return err
+		}
+	}
+	if _, has := r.body["components"]; has {
+		m.parts = r.list("components")
+		return checkComponents(m.parts, m.flags&flagComponents != 0)
+	}
+	return nil
+}
+
+func (s *Discord) deleteMessage(r *request, c *channel, m *message) (int, any, error) {
 	if m.author != s.o.App.UserID && s.permissions(c, s.o.App.UserID)&manageMessages == 0 {
 		return 0, nil, errPermissions
 	}
-	if m.kind == typeThreadStarter {
+	if slices.Contains(undeletable, m.kind) {
 		return 0, nil, errSystem
 	}
 	s.remove(c, m.id)
+	if m.author != s.o.App.UserID {
+		s.audit(s.guild(c.Guild), r, auditMessageDelete, m.author)
+	}
 	return http.StatusNoContent, nil, nil
 }
 
@@ -285,8 +375,13 @@ func (s *Discord) bulkDelete(r *request, c *channel) (int, any, error) {
 		}
 	}
 	s.remove(c, ids...)
+	s.audit(s.guild(c.Guild), r, auditBulkDelete, c.ID)
 	return http.StatusNoContent, nil, nil
 }
+
+// undeletable are the types of messages that nobody deletes (Discord's documentation,
+// Message Types).
+var undeletable = []int{1, 2, 3, 4, 5, 14, 15, 16, 17, typeThreadStarter}
 
 // remove deletes messages and tells of those that were there, in one event.
 func (s *Discord) remove(c *channel, ids ...string) {

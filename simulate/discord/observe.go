@@ -83,6 +83,8 @@ type Message struct {
 	Edited    bool           `json:"edited,omitempty"`
 	Thread    string         `json:"thread,omitempty"` // the thread that was started from it
 	Buttons   []Button       `json:"buttons,omitempty"`
+	Menus     []Menu         `json:"menus,omitempty"`
+	Pinned    bool           `json:"pinned,omitempty"`
 }
 
 // Messages returns what people see in a channel or a thread, by time.
@@ -124,7 +126,7 @@ func (s *Discord) shown(c *channel, which func(*message) bool) []Message {
 		}
 		o := Message{
 			Channel: c.ID, ID: m.id, Type: m.kind, Author: m.author, Webhook: m.name, Content: m.content, Flags: m.flags,
-			Edited: !m.edited.IsZero(), Mentions: slices.Clone(m.users), Nonce: nonceText(m.nonce), Buttons: buttons(m.parts),
+			Edited: !m.edited.IsZero(), Mentions: slices.Clone(m.users), Nonce: nonceText(m.nonce), Buttons: buttons(m.parts), Menus: menus(m.parts), Pinned: !m.pinned.IsZero(),
 		}
 		if m.reply != nil && m.kind == typeReply {
 			o.Reply = m.reply.message

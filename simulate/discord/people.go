@@ -69,7 +69,7 @@ func (s *Discord) say(d PostedMessage) (string, error) {
 
 // compose makes the message of a Said.
 func (s *Discord) compose(c *channel, d PostedMessage) (*message, error) {
-	m := &message{channel: c.ID, author: d.User, content: d.Text, embeds: slices.Clone(d.Embeds), poll: d.Poll, flags: d.Flags, fields: maps.Clone(d.Fields)}
+	m := &message{channel: c.ID, author: d.User, content: d.Text, embeds: slices.Clone(d.Embeds), poll: givenPoll(d.Poll), flags: d.Flags, fields: maps.Clone(d.Fields)}
 	if w := s.webhook(d.User); w != nil {
 		m.webhook, m.name = w.ID, cmp.Or(d.Name, w.Name)
 	} else if s.user(d.User) == nil {

@@ -37,7 +37,9 @@ func (s *Discord) startThread(channel, id, user, name string, kind int) (string,
 	case s.user(user) == nil:
 		return "", errNoUser(user)
 	case id == "":
-		return s.startEmpty(c, user, name, kind).ID, nil
+		th := s.newThread(c, "", kind, user, name)
+		s.startEmpty(c, th)
+		return th.ID, nil
 	}
 	m := c.message(id)
 	if m == nil {
@@ -46,7 +48,9 @@ func (s *Discord) startThread(channel, id, user, name string, kind int) (string,
 	if m.flags&flagHasThread != 0 {
 		return "", fmt.Errorf("message %q has a thread already", id)
 	}
-	return s.startFrom(c, m, user, name).ID, nil
+	th := s.newThread(c, m.id, PublicThread, user, name)
+	s.startFrom(c, m, th)
+	return th.ID, nil
 }
 
 // EnterThread adds a person, or the bot, to a thread.
@@ -111,7 +115,8 @@ func (s *Discord) open(d PostedMessage, title string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	th := s.openThread(c, "", PublicThread, d.User, title)
+	th := s.newThread(c, "", PublicThread, d.User, title)
+	s.begun(th)
 	s.firstPost(th, m)
 	return th.ID, nil
 }

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,33 +28,9 @@ func (s *Discord) userJSON(id string) object {
 	return o
 }
 
-// memberJSON is a member without its user, as messages have it.
-func memberJSON(m *Member) object {
-	o := object{
-		"roles": fake.List(m.Roles), "nick": nil, "avatar": nil, "banner": nil, "joined_at": stamp(m.Joined), "premium_since": nil,
-		"deaf": false, "mute": false, "flags": 0, "pending": false, "communication_disabled_until": nil,
-	}
-	if m.Nick != "" {
-		o["nick"] = m.Nick
-	}
-	return o
-}
-
 func (s *Discord) fullMember(m *Member) object {
 	o := memberJSON(m)
 	o["user"] = s.userJSON(m.User)
-	return o
-}
-
-func roleJSON(g *guild, r *Role) object {
-	o := object{
-		"id": r.ID, "name": r.Name, "description": nil, "permissions": fmt.Sprint(r.Permissions), "position": slices.Index(g.roles, r),
-		"color": 0, "colors": object{"primary_color": 0, "secondary_color": nil, "tertiary_color": nil},
-		"hoist": false, "managed": r.Bot != "", "mentionable": r.Bot == "", "icon": nil, "unicode_emoji": nil, "flags": 0,
-	}
-	if r.Bot != "" {
-		o["tags"] = object{"bot_id": r.Bot}
-	}
 	return o
 }
 
@@ -91,7 +68,7 @@ func (s *Discord) channelJSON(c *channel) object {
 		s.threadFields(o, c)
 		return o
 	}
-	o["position"], o["permission_overwrites"] = slices.Index(s.channels, c), s.overwrites(c)
+	o["position"], o["permission_overwrites"] = c.position, c.overwritesJSON()
 	if c.Type == Category {
 		return o
 	}
@@ -100,10 +77,11 @@ func (s *Discord) channelJSON(c *channel) object {
 	case Voice:
 		o["bitrate"], o["user_limit"], o["rtc_region"] = 64000, 0, nil
 		delete(o, "topic")
-	case Forum:
+	case Forum, Media:
 		o["available_tags"], o["default_reaction_emoji"], o["default_sort_order"], o["default_forum_layout"] = []any{}, nil, nil, 0
 		o["template"] = ""
 	}
+	maps.Copy(o, c.settings)
 	return o
 }
 
@@ -122,7 +100,18 @@ func (s *Discord) threadFields(o object, c *channel) {
 	if c.Type == PrivateThread {
 		meta["invitable"] = true
 	}
+	for k, v := range c.settings {
+		switch k {
+		case "auto_archive_duration", "invitable":
+			meta[k] = v
+		default:
+			o[k] = v
+		}
+	}
 	o["thread_metadata"] = meta
+	if in := s.byID[c.Parent]; in != nil && (in.Type == Forum || in.Type == Media) {
+		o["applied_tags"] = fake.List(t.tags)
+	}
 	if i := slices.IndexFunc(t.members, func(m threadMember) bool { return m.user == s.o.App.UserID }); i >= 0 {
 		o["member"] = object{"id": c.ID, "user_id": s.o.App.UserID, "join_timestamp": stamp(t.members[i].joined), "flags": 1}
 	}

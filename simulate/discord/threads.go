@@ -2,6 +2,7 @@ package discord
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"slices"
 	"unicode/utf8"
@@ -9,7 +10,11 @@ import (
 	"github.com/earshot-ai/earshot/simulate/internal/fake"
 )
 
-const maxThreadName = 100
+const (
+	maxThreadName = 100
+	maxApplied    = 5 // tags of a post
+	typeRenamed   = 4
+)
 
 func (r *request) threadName() (string, error) {
 	name, ok := r.text("name")
@@ -32,7 +37,12 @@ func (s *Discord) createThreadFrom(r *request, c *channel, m *message) (int, any
 	case s.permissions(c, s.o.App.UserID)&createThreads == 0:
 		return 0, nil, errPermissions
 	}
-	return http.StatusCreated, s.channelJSON(s.startFrom(c, m, s.o.App.UserID, name)), nil
+	th := s.newThread(c, m.id, PublicThread, s.o.App.UserID, name)
+	if err := readSettings(r, threadSettings, th.settings); err != nil {
+		return 0, nil, err
+	}
+	s.startFrom(c, m, th)
+	return http.StatusCreated, s.channelJSON(th), nil
 }
 
 // createThread starts a thread without a message, or a post of a forum.
@@ -42,25 +52,8 @@ func (s *Discord) createThread(r *request, c *channel) (int, any, error) {
 		return 0, nil, err
 	}
 	own := s.o.App.UserID
-	if c.Type == Forum {
-		body := r.object("message")
-		if body == nil {
-			return 0, nil, invalid("message", "BASE_TYPE_REQUIRED", "This field is required")
-		}
-		if !s.maySend(c) {
-			return 0, nil, errPermissions
-		}
-		m := &message{author: own}
-		inner := *r
-		inner.body = body
-		if err := s.fill(c, m, &inner); err != nil {
-			return 0, nil, err
-		}
-		th := s.openThread(c, "", PublicThread, own, name)
-		s.firstPost(th, m)
-		o := s.channelJSON(th)
-		o["message"] = s.messageJSON(m, view{content: true})
-		return http.StatusCreated, o, nil
+	if c.Type == Forum || c.Type == Media {
+		return s.createPost(r, c)
 	}
 	kind := r.int("type")
 	if r.body["type"] == nil {
@@ -76,44 +69,180 @@ func (s *Discord) createThread(r *request, c *channel) (int, any, error) {
 	case s.permissions(c, own)&need == 0:
 		return 0, nil, errPermissions
 	}
-	return http.StatusCreated, s.channelJSON(s.startEmpty(c, own, name, kind)), nil
+	if kind != PublicThread && kind != PrivateThread && kind != AnnouncementThread {
+		return 0, nil, invalid("type", "BASE_TYPE_CHOICES", "Value must be one of {10, 11, 12}.")
+	}
+	th := s.newThread(c, "", kind, own, name)
+	if err := readSettings(r, threadSettings, th.settings); err != nil {
+		return 0, nil, err
+	}
+	s.startEmpty(c, th)
+	return http.StatusCreated, s.channelJSON(th), nil
 }
 
-// openThread makes a thread; id is that of its message, "" for none.
-func (s *Discord) openThread(c *channel, id string, kind int, owner, name string) *channel {
+// createPost posts in a forum: a thread, and its first message.
+func (s *Discord) createPost(r *request, c *channel) (int, any, error) {
+	body := r.object("message")
+	if body == nil {
+		return 0, nil, invalid("message", "BASE_TYPE_REQUIRED", "This field is required")
+	}
+	if !s.maySend(c) {
+		return 0, nil, errPermissions
+	}
+	m := &message{author: s.o.App.UserID}
+	inner := *r
+	inner.body = body
+	if err := s.fill(c, m, &inner); err != nil {
+		return 0, nil, err
+	}
+	th, err := s.openPost(r, c, m, s.o.App.UserID)
+	if err != nil {
+		return 0, nil, err
+	}
+	o := s.channelJSON(th)
+	o["message"] = s.messageJSON(m, view{content: true})
+	return http.StatusCreated, o, nil
+}
+
+// openPost opens the thread of a forum's post, with the settings and the tags of a call.
+func (s *Discord) openPost(r *request, c *channel, m *message, owner string) (*channel, error) {
+	name, err := r.threadName()
+	if err != nil {
+		return nil, err
+	}
+	th := s.newThread(c, "", PublicThread, owner, name)
+	if err := readSettings(r, threadSettings, th.settings); err != nil {
+		return nil, err
+	}
+	if err := s.readApplied(r, c, th.thread); err != nil {
+		return nil, err
+	}
+	s.begun(th)
+	s.firstPost(th, m)
+	return th, nil
+}
+
+// readApplied reads the tags of a forum's post.
+func (s *Discord) readApplied(r *request, forum *channel, t *thread) error {
+	list, ok := r.body["applied_tags"].([]any)
+	if !ok {
+		return nil
+	}
+	if len(list) > maxApplied {
+		return invalid("applied_tags", "BASE_TYPE_MAX_LENGTH", "Must be 5 or fewer in length.")
+	}
+	known, _ := forum.settings["available_tags"].([]any)
+	t.tags = nil
+	for _, v := range list {
+		id := str(v)
+		i := slices.IndexFunc(known, func(v any) bool { o, _ := v.(object); return str(o["id"]) == id })
+		if i < 0 {
+			return errNoTag
+		}
+		if o, _ := known[i].(object); o["moderated"] == true && s.may(forum, manageThreads) != nil {
+			return errPermissions
+		}
+		t.tags = append(t.tags, id)
+	}
+	return nil
+}
+
+// updateThread changes a thread: its owner its name, tags and whether it is archived,
+// who may manage threads all of it. One that is archived must be opened first.
+func (s *Discord) updateThread(r *request, c *channel) (int, any, error) {
+	manages := s.may(c, manageThreads) == nil
+	open, opens := r.body["archived"].(bool)
+	opens = opens && !open
+	t := *c.thread
+	switch {
+	case t.archived && !opens:
+		return 0, nil, errArchived
+	case !manages && (r.body["locked"] != nil || r.body["rate_limit_per_user"] != nil):
+		return 0, nil, errPermissions
+	case !manages && t.owner != s.o.App.UserID && !(opens && len(r.body) == 1 && !t.locked && s.maySend(c)):
+		return 0, nil, errPermissions
+	case !manages && opens && t.locked:
+		return 0, nil, errPermissions
+	}
+	next := *c
+	next.thread, next.settings = &t, maps.Clone(c.settings)
+	if next.settings == nil {
+		next.settings = object{}
+	}
+	if _, has := r.body["name"]; has {
+		name, err := r.threadName()
+		if err != nil {
+			return 0, nil, err
+		}
+		next.Name = name
+	}
+	if err := readSettings(r, threadSettings, next.settings); err != nil {
+		return 0, nil, err
+	}
+	if in := s.byID[c.Parent]; in != nil {
+		if err := s.readApplied(r, in, &t); err != nil {
+			return 0, nil, err
+		}
+	}
+	if v, ok := r.body["archived"].(bool); ok && v != t.archived {
+		t.archived, t.archiving = v, s.o.Now()
+	}
+	if v, ok := r.body["locked"].(bool); ok {
+		t.locked = v
+	}
+	was := c.Name
+	*c = next
+	s.tellChannel("UPDATE", c)
+	if c.Name != was {
+		s.post(c, &message{channel: c.ID, kind: typeRenamed, author: s.o.App.UserID, content: c.Name})
+	}
+	return 0, s.channelJSON(c), nil
+}
+
+// newThread makes a thread, of which nobody knows yet; id is that of its message, "" for
+// none.
+func (s *Discord) newThread(c *channel, id string, kind int, owner, name string) *channel {
 	if c.Type == Announcement && kind == PublicThread {
 		kind = AnnouncementThread
 	}
-	th := &channel{
-		Channel: Channel{ID: cmp.Or(id, s.newID()), Guild: c.Guild, Type: kind, Name: name, Parent: c.ID},
-		thread:  &thread{owner: owner, archiving: s.o.Now(), members: []threadMember{{owner, s.o.Now()}}},
+	t := &thread{owner: owner, archiving: s.o.Now()}
+	if s.webhook(owner) == nil {
+		t.members = []threadMember{{owner, s.o.Now()}}
 	}
+	settings := object{}
+	for from, to := range map[string]string{"default_auto_archive_duration": "auto_archive_duration", "default_thread_rate_limit_per_user": "rate_limit_per_user"} {
+		if v := c.settings[from]; v != nil {
+			settings[to] = v
+		}
+	}
+	return &channel{Channel: Channel{ID: cmp.Or(id, s.newID()), Guild: c.Guild, Type: kind, Name: name, Parent: c.ID}, thread: t, settings: settings}
+}
+
+// begun puts a thread where it belongs, and tells of it.
+func (s *Discord) begun(th *channel) {
 	s.put(th)
 	s.tellChannel("CREATE", th)
-	return th
 }
 
 // startFrom starts a thread from a message. The thread begins with a message that
 // stands for it (type 21).
-func (s *Discord) startFrom(c *channel, m *message, owner, name string) *channel {
+func (s *Discord) startFrom(c *channel, m *message, th *channel) {
 	m.flags |= flagHasThread
-	th := s.openThread(c, m.id, PublicThread, owner, name)
+	s.begun(th)
 	s.tellChanged(c, m)
 	starter := &message{id: s.newID(), channel: th.ID, kind: typeThreadStarter, author: m.author, webhook: m.webhook, name: m.name, reply: &reference{c.Guild, c.ID, m.id}}
 	th.add(starter)
 	th.thread.sent = 0 // Discord does not count it
 	s.tellNew(th, starter)
-	return th
 }
 
 // startEmpty starts a thread without a message. That a public one was started is a
 // message of the channel (type 18).
-func (s *Discord) startEmpty(c *channel, owner, name string, kind int) *channel {
-	th := s.openThread(c, "", kind, owner, name)
-	if kind == PublicThread {
-		s.post(c, &message{channel: c.ID, kind: typeThreadCreated, author: owner, content: name, reply: &reference{c.Guild, th.ID, ""}})
+func (s *Discord) startEmpty(c, th *channel) {
+	s.begun(th)
+	if th.Type == PublicThread {
+		s.post(c, &message{channel: c.ID, kind: typeThreadCreated, author: th.thread.owner, content: th.Name, reply: &reference{c.Guild, th.ID, ""}})
 	}
-	return th
 }
 
 // firstPost posts the body of a forum's post, under the id of its thread.

@@ -27,13 +27,18 @@ type User struct {
 // A Guild is a server.
 type Guild struct{ ID, Name string }
 
-// A Role is one of a guild.
+// A Role is one of a guild. A new one is the lowest but for @everyone.
 type Role struct {
-	ID          string // "" makes one
-	Guild       string // "" is the first
-	Name        string
-	Permissions int64
-	Bot         string // the bot that Discord made the role for, if any
+	ID            string // "" makes one
+	Guild         string // "" is the first
+	Name          string
+	Permissions   int64
+	Bot           string // the bot that Discord made the role for, if any
+	Color         int    // red, green and blue, of a byte each; 0 is none
+	Hoist         bool   // its members stand apart in the list
+	Unmentionable bool   // only who may mention everyone mentions it
+
+	position int
 }
 
 // A Member is a user in a guild.
@@ -41,13 +46,21 @@ type Member struct {
 	User, Nick string
 	Roles      []string
 	Joined     time.Time
+	Timeout    time.Time // until when they may not speak; zero is no timeout
+	Mute, Deaf bool      // in voice channels, by a moderator
 }
 
 type guild struct {
 	Guild
-	roles   []*Role
-	members []*Member
-	down    bool // not available, as in an outage
+	roles    []*Role
+	members  []*Member
+	emojis   []*emoji
+	stickers []*sticker
+	bans     []ban
+	invites  []*invite
+	commands []*registered // in order
+	audit    []auditEntry
+	down     bool // not available, as in an outage
 }
 
 // The types of channels.
@@ -60,7 +73,9 @@ const (
 	AnnouncementThread = 10
 	PublicThread       = 11
 	PrivateThread      = 12
+	Stage              = 13
 	Forum              = 15
+	Media              = 16
 )
 
 // A Channel is one of a guild, or a direct message.
@@ -79,11 +94,15 @@ type Channel struct {
 
 // A channel is a Channel or a thread, with what was said in it, in the order of ids.
 type channel struct {
-	Channel
-	messages []*message
-	thread   *thread // nil where it is none
-	people   []string
-	last     string // the newest message's id, also when it was deleted
+	Channel    // Private, Members and ReadOnly are overwrites
+	overwrites []overwrite
+	position   int
+	settings   object // what else was set of it, as Discord's JSON has it
+	messages   []*message
+	thread     *thread // nil where it is none
+	people     []string
+	last       string // the newest message's id, also when it was deleted
+	pinned     time.Time
 }
 
 // A thread is what a channel is beyond that.
@@ -93,7 +112,8 @@ type thread struct {
 	archived  bool
 	archiving time.Time
 	locked    bool
-	sent      int // messages, deleted ones too
+	tags      []string // of a post of a forum
+	sent      int      // messages, deleted ones too
 }
 
 type threadMember struct {
@@ -104,6 +124,9 @@ type threadMember struct {
 // A Webhook posts under names of its own.
 type Webhook struct {
 	ID, Channel, Name, Token string
+
+	bot    bool // the bot under test made it, and owns it
+	avatar any  // a hash, nil for none
 }
 
 // AddGuild adds a guild that the bot is in, and returns its id. The bot hears of it.
@@ -117,8 +140,8 @@ func (s *Discord) addGuild(g Guild) *guild {
 	g.ID = cmp.Or(g.ID, s.newID())
 	n := &guild{Guild: g}
 	// The role of everybody has the guild's id; that of the bot is made when it joins.
-	n.roles = append(n.roles, &Role{ID: g.ID, Guild: g.ID, Name: "@everyone", Permissions: everyoneMayBasic})
-	own := &Role{ID: s.newID(), Guild: g.ID, Name: s.o.App.Name, Permissions: 0, Bot: s.o.App.UserID}
+	n.roles = append(n.roles, &Role{ID: g.ID, Guild: g.ID, Name: "@everyone", Permissions: everyoneMayBasic, Unmentionable: true})
+	own := &Role{ID: s.newID(), Guild: g.ID, Name: s.o.App.Name, Permissions: s.o.App.Permissions, Bot: s.o.App.UserID, Unmentionable: true, position: 1}
 	n.roles = append(n.roles, own)
 	n.members = append(n.members, &Member{User: s.o.App.UserID, Joined: s.o.Now(), Roles: []string{own.ID}})
 	s.guilds = append(s.guilds, n)
@@ -149,8 +172,7 @@ func (s *Discord) AddRole(r Role) string {
 	if g == nil {
 		check(fmt.Errorf("there is no guild %q", r.Guild))
 	}
-	g.roles = append(g.roles, &r)
-	s.tell(event{kind: "GUILD_ROLE_CREATE", guild: g.ID, intents: guildsIntent, data: sameForAll(object{"guild_id": g.ID, "role": roleJSON(g, &r)})})
+	s.addRole(g, &r)
 	return r.ID
 }
 
@@ -171,14 +193,20 @@ func (s *Discord) addChannel(c Channel) (*channel, error) {
 	if s.byID[c.ID] != nil {
 		return nil, fmt.Errorf("there is a channel %q already", c.ID)
 	}
-	c.Members = slices.Clone(c.Members)
 	ch := &channel{Channel: c}
+	if c.Private {
+		ch.close(s.guild(c.Guild), c.Members...)
+	}
+	if c.ReadOnly {
+		ch.silence(true)
+	}
 	s.put(ch)
 	s.tell(event{kind: "CHANNEL_CREATE", guild: c.Guild, intents: guildsIntent, data: sameForAll(s.eventJSON(ch))})
 	return ch, nil
 }
 
 func (s *Discord) put(c *channel) {
+	c.position = len(s.channels)
 	s.channels = append(s.channels, c)
 	s.byID[c.ID] = c
 }

@@ -1,0 +1,409 @@
+package discord
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of emojis and stickers (Discord's documentation, Emoji and Sticker Resource).
+const (
+	maxEmojis     = 50
+	maxAppEmojis  = 2000
+	maxEmojiSize  = 256 << 10 // bytes
+	maxStickers   = 5
+	maxSticker    = 512 << 10
+	maxInMessage  = 3 // stickers
+	maxReactions  = 20
+	guildSticker  = 2
+	maxExpression = 32 // characters of a name
+)
+
+var (
+	errNoEmoji      = &apiError{status: 404, code: 10014, message: "Unknown Emoji"}
+	errNoSticker    = &apiError{status: 404, code: 10060, message: "Unknown sticker"}
+	errMostEmojis   = &apiError{status: 400, code: 30008, message: "Maximum number of emojis reached (50)"}
+	errMostStickers = &apiError{status: 400, code: 30039, message: "Maximum number of stickers reached"}
+)
+
+// An emoji is one of a guild, or of the application.
+type emoji struct {
+	id, name string
+	animated bool
+	roles    []any // who may use it; empty is everybody
+	user     string
+}
+
+func (e *emoji) json(s *Discord) object {
+	return object{
+		"id": e.id, "name": e.name, "roles": append([]any{}, e.roles...), "require_colons": true, "managed": false, "animated": e.animated, "available": true,
+		"user": s.userJSON(e.user),
+	}
+}
+
+// A sticker is one of a guild.
+type sticker struct {
+	id, name, about, tags, user string
+	format                      int
+}
+
+func (x *sticker) json(s *Discord, g *guild) object {
+	return object{
+		"id": x.id, "name": x.name, "description": nilIfEmpty(x.about), "tags": x.tags, "type": guildSticker, "format_type": x.format, "available": true,
+		"guild_id": g.ID, "user": s.userJSON(x.user),
+	}
+}
+
+// AddEmoji adds an emoji to a guild, "" for the first, and returns its id. People write
+// it as <:name:id>, and react with name:id.
+func (s *Discord) AddEmoji(guild, name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.guild(cmp.Or(guild, s.Guild()))
+	if g == nil {
+		check(fmt.Errorf("there is no guild %q", guild))
+	}
+	return s.addEmoji(g, &emoji{name: name, user: s.owner(g)}).id
+}
+
+func (s *Discord) addEmoji(g *guild, e *emoji) *emoji {
+	e.id = s.newID()
+	g.emojis = append(g.emojis, e)
+	s.tellEmojis(g)
+	return e
+}
+
+func (s *Discord) emojisJSON(g *guild) []any {
+	list := []any{}
+	for _, e := range g.emojis {
+		list = append(list, e.json(s))
+	}
+	return list
+}
+
+func (s *Discord) stickersJSON(g *guild) []any {
+	list := []any{}
+	for _, x := range g.stickers {
+		list = append(list, x.json(s, g))
+	}
+	return list
+}
+
+func (s *Discord) tellEmojis(g *guild) {
+	s.tell(event{kind: "GUILD_EMOJIS_UPDATE", guild: g.ID, intents: expressionsIntent, data: sameForAll(object{"guild_id": g.ID, "emojis": s.emojisJSON(g)})})
+}
+
+func (s *Discord) tellStickers(g *guild) {
+	s.tell(event{kind: "GUILD_STICKERS_UPDATE", guild: g.ID, intents: expressionsIntent, data: sameForAll(object{"guild_id": g.ID, "stickers": s.stickersJSON(g)})})
+}
+
+var (
+	emojiName = regexp.MustCompile(`^\w{2,32}$`)
+	imageURI  = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|avif);base64,`)
+)
+
+// readEmoji reads an emoji's name and, of a new one, its image.
+func readEmoji(r *request, e *emoji, isNew bool) error {
+	if v, has := r.body["name"]; has || isNew {
+		if e.name = str(v); !emojiName.MatchString(e.name) {
+			return invalid("name", "BASE_TYPE_BAD_LENGTH", "Must be between 2 and 32 in length.")
+		}
+	}
+	if v, ok := r.body["roles"].([]any); ok {
+		if len(v) > maxRoles {
+			return invalid("roles", "BASE_TYPE_MAX_LENGTH", "Must be 250 or fewer in length.")
+		}
+		e.roles = nil
+		for _, id := range v {
+			e.roles = append(e.roles, str(id))
+		}
+	}
+	if !isNew {
+		return nil
+	}
+	uri := str(r.body["image"])
+	kind := imageURI.FindString(uri)
+	if kind == "" {
+		return invalid("image", "BASE_TYPE_REQUIRED", "This field is required")
+	}
+	data, err := base64.StdEncoding.DecodeString(uri[len(kind):])
+	switch {
+	case err != nil || len(data) == 0:
+		return invalid("image", "IMAGE_INVALID", "Invalid image data")
+	case len(data) > maxEmojiSize:
+		return invalid("image", "BINARY_TYPE_MAX_SIZE", "File cannot be larger than 256.0 kb.")
+	}
+	e.animated = strings.HasPrefix(kind, "data:image/gif")
+	return nil
+}
+
+func (s *Discord) listEmojis(_ *request, g *guild) (int, any, error) {
+	return 0, s.emojisJSON(g), nil
+}
+
+func findEmoji(list []*emoji, r *request) (*emoji, error) {
+	for _, e := range list {
+		if e.id == r.params["emoji"] {
+			return e, nil
+		}
+	}
+	return nil, errNoEmoji
+}
+
+func (s *Discord) getEmoji(r *request, g *guild) (int, any, error) {
+	e, err := findEmoji(g.emojis, r)
+	if err != nil {
+		return 0, nil, err
+	}
+	return 0, e.json(s), nil
+}
+
+func (s *Discord) createEmoji(r *request, g *guild) (int, any, error) {
+	e := &emoji{user: s.o.App.UserID}
+	if err := s.mayIn(g, createExpressions); err != nil {
+		return 0, nil, err
+	}
+	if err := readEmoji(r, e, true); err != nil {
+		return 0, nil, err
+	}
+	if len(g.emojis) >= maxEmojis {
+		return 0, nil, errMostEmojis
+	}
+	s.addEmoji(g, e)
+	s.audit(g, r, auditEmojiCreate, e.id)
+	return http.StatusCreated, e.json(s), nil
+}
+
+// mayChange refuses to change an emoji or a sticker that the bot neither made nor may
+// manage.
+func (s *Discord) mayChange(g *guild, maker string) error {
+	if maker == s.o.App.UserID && s.mayIn(g, createExpressions) == nil {
+		return nil
+	}
+	return s.mayIn(g, manageExpressions)
+}
+
+func (s *Discord) updateEmoji(r *request, g *guild) (int, any, error) {
+	e, err := findEmoji(g.emojis, r)
+	if err == nil {
+		err = s.mayChange(g, e.user)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	next := *e
+	if err := readEmoji(r, &next, false); err != nil {
+		return 0, nil, err
+	}
+	*e = next
+	s.tellEmojis(g)
+	s.audit(g, r, auditEmojiUpdate, e.id)
+	return 0, e.json(s), nil
+}
+
+func (s *Discord) deleteEmoji(r *request, g *guild) (int, any, error) {
+	e, err := findEmoji(g.emojis, r)
+	if err == nil {
+		err = s.mayChange(g, e.user)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	g.emojis = slices.DeleteFunc(g.emojis, func(o *emoji) bool { return o == e })
+	s.tellEmojis(g)
+	s.audit(g, r, auditEmojiDelete, e.id)
+	return http.StatusNoContent, nil, nil
+}
+
+// Emojis of the application, which it may use everywhere.
+
+func (s *Discord) listAppEmojis(_ *request, _ struct{}) (int, any, error) {
+	list := []any{}
+	for _, e := range s.emojis {
+		list = append(list, e.json(s))
+	}
+	return 0, object{"items": list}, nil
+}
+
+func (s *Discord) getAppEmoji(r *request, _ struct{}) (int, any, error) {
+	e, err := findEmoji(s.emojis, r)
+	if err != nil {
+		return 0, nil, err
+	}
+	return 0, e.json(s), nil
+}
+
+func (s *Discord) createAppEmoji(r *request, _ struct{}) (int, any, error) {
+	e := &emoji{user: s.o.App.UserID}
+	if err := readEmoji(r, e, true); err != nil {
+		return 0, nil, err
+	}
+	if len(s.emojis) >= maxAppEmojis {
+		return 0, nil, errMostEmojis
+	}
+	e.id = s.newID()
+	s.emojis = append(s.emojis, e)
+	return http.StatusCreated, e.json(s), nil
+}
+
+func (s *Discord) updateAppEmoji(r *request, _ struct{}) (int, any, error) {
+	e, err := findEmoji(s.emojis, r)
+	if err != nil {
+		return 0, nil, err
+	}
+	next := *e
+	if err := readEmoji(r, &next, false); err != nil {
+		return 0, nil, err
+	}
+	*e = next
+	return 0, e.json(s), nil
+}
+
+func (s *Discord) deleteAppEmoji(r *request, _ struct{}) (int, any, error) {
+	e, err := findEmoji(s.emojis, r)
+	if err != nil {
+		return 0, nil, err
+	}
+	s.emojis = slices.DeleteFunc(s.emojis, func(o *emoji) bool { return o == e })
+	return http.StatusNoContent, nil, nil
+}
+
+func (s *Discord) listStickers(_ *request, g *guild) (int, any, error) {
+	return 0, s.stickersJSON(g), nil
+}
+
+func (g *guild) sticker(id string) *sticker {
+	for _, x := range g.stickers {
+		if x.id == id {
+			return x
+		}
+	}
+	return nil
+}
+
+func (s *Discord) getGuildSticker(r *request, g *guild) (int, any, error) {
+	x := g.sticker(r.params["sticker"])
+	if x == nil {
+		return 0, nil, errNoSticker
+	}
+	return 0, x.json(s, g), nil
+}
+
+// getSticker finds a sticker of any guild.
+func (s *Discord) getSticker(r *request) (int, any, error) {
+	for _, g := range s.guilds {
+		if x := g.sticker(r.params["sticker"]); x != nil {
+			o := x.json(s, g)
+			delete(o, "user") // only to those who may manage it
+			return 0, o, nil
+		}
+	}
+	return 0, nil, errNoSticker
+}
+
+func readSticker(r *request, x *sticker, isNew bool) error {
+	for _, f := range []struct {
+		key         string
+		into        *string
+		least, most int
+	}{{"name", &x.name, 2, 30}, {"description", &x.about, 0, 100}, {"tags", &x.tags, 1, 200}} {
+		v, has := r.body[f.key]
+		if !has && !isNew {
+			continue
+		}
+		*f.into = str(v)
+		if n := utf8.RuneCountInString(*f.into); n < f.least || n > f.most {
+			return invalid(f.key, "BASE_TYPE_BAD_LENGTH", fmt.Sprintf("Must be between %d and %d in length.", f.least, f.most))
+		}
+	}
+	return nil
+}
+
+var stickerFormats = map[string]int{"image/png": 1, "image/apng": 2, "application/json": 3, "image/gif": 4}
+
+// createSticker takes a form with fields of its own beside the file.
+func (s *Discord) createSticker(r *request, g *guild) (int, any, error) {
+	x := &sticker{user: s.o.App.UserID}
+	if err := s.mayIn(g, createExpressions); err != nil {
+		return 0, nil, err
+	}
+	if err := readSticker(r, x, true); err != nil {
+		return 0, nil, err
+	}
+	if len(r.files) != 1 {
+		return 0, nil, invalid("file", "BASE_TYPE_REQUIRED", "This field is required")
+	}
+	if x.format = stickerFormats[r.files[0].ContentType]; x.format == 0 {
+		x.format = 1 // libraries do not always tell
+	}
+	if len(r.files[0].Data) > maxSticker {
+		return 0, nil, invalid("file", "BINARY_TYPE_MAX_SIZE", "File cannot be larger than 512.0 kb.")
+	}
+	if len(g.stickers) >= maxStickers {
+		return 0, nil, errMostStickers
+	}
+	x.id = s.newID()
+	g.stickers = append(g.stickers, x)
+	s.tellStickers(g)
+	s.audit(g, r, auditStickerCreate, x.id)
+	return http.StatusCreated, x.json(s, g), nil
+}
+
+func (s *Discord) updateSticker(r *request, g *guild) (int, any, error) {
+	x := g.sticker(r.params["sticker"])
+	if x == nil {
+		return 0, nil, errNoSticker
+	}
+	if err := s.mayChange(g, x.user); err != nil {
+		return 0, nil, err
+	}
+	next := *x
+	if err := readSticker(r, &next, false); err != nil {
+		return 0, nil, err
+	}
+	*x = next
+	s.tellStickers(g)
+	s.audit(g, r, auditStickerUpdate, x.id)
+	return 0, x.json(s, g), nil
+}
+
+func (s *Discord) deleteSticker(r *request, g *guild) (int, any, error) {
+	x := g.sticker(r.params["sticker"])
+	if x == nil {
+		return 0, nil, errNoSticker
+	}
+	if err := s.mayChange(g, x.user); err != nil {
+		return 0, nil, err
+	}
+	g.stickers = slices.DeleteFunc(g.stickers, func(o *sticker) bool { return o == x })
+	s.tellStickers(g)
+	s.audit(g, r, auditStickerDelete, x.id)
+	return http.StatusNoContent, nil, nil
+}
+
+// stickersOf are the stickers that a post names, as a message shows them.
+func (s *Discord) stickersOf(c *channel, r *request) ([]any, error) {
+	ids := r.list("sticker_ids")
+	if len(ids) > maxInMessage {
+		return nil, invalid("sticker_ids", "BASE_TYPE_MAX_LENGTH", "Must be 3 or fewer in length.")
+	}
+	var list []any
+	for _, v := range ids {
+		var x *sticker
+		for _, g := range s.guilds {
+			if found := g.sticker(str(v)); found != nil && (g.ID == c.Guild || s.permissions(c, s.o.App.UserID)&externalStickers != 0) {
+				x = found
+			}
+		}
+		if x == nil {
+			return nil, &apiError{status: 400, code: 50081, message: "Invalid sticker sent"}
+		}
+		list = append(list, object{"id": x.id, "name": x.name, "format_type": x.format})
+	}
+	return list, nil
+}
