@@ -45,14 +45,15 @@ const (
 type auditEntry struct {
 	id, target, reason string
 	action             int
+	options            object // what else tells what was done; nil for none
 }
 
 // audit writes down what a call has done, with the reason that came with it.
-func (s *Discord) audit(g *guild, r *request, action int, target string) {
+func (s *Discord) audit(g *guild, r *request, action int, target string, options object) {
 	if g == nil {
 		return
 	}
-	e := auditEntry{s.newID(), target, r.reason, action}
+	e := auditEntry{s.newID(), target, r.reason, action, options}
 	if g.audit = append(g.audit, e); len(g.audit) > maxAudit {
 		g.audit = g.audit[1:]
 	}
@@ -67,6 +68,12 @@ func (e auditEntry) json(s *Discord) object {
 	o := object{"id": e.id, "user_id": s.o.App.UserID, "target_id": nilIfEmpty(e.target), "action_type": e.action, "changes": []any{}}
 	if e.reason != "" {
 		o["reason"] = e.reason
+	}
+	if e.action == auditInviteCreate || e.action == auditInviteDelete { // an invite has no id, but a code
+		o["target_id"], o["changes"] = nil, []any{object{"key": "code", "new_value": e.target}}
+	}
+	if e.options != nil {
+		o["options"] = e.options
 	}
 	return o
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -41,8 +42,6 @@ func within(least, most int) setting {
 	}
 }
 
-func orNull(is setting) setting { return func(v any) bool { return v == nil || is(v) } }
-
 func isText(v any) bool {
 	text, ok := v.(string)
 	return ok && utf8.RuneCountInString(text) <= maxFieldText
@@ -53,18 +52,22 @@ const maxFieldText = 100
 // channelSettings are those of channels, and threadSettings those of threads.
 var (
 	channelSettings = map[string]setting{
-		"nsfw": isBool, "rate_limit_per_user": orNull(within(0, 21600)), "bitrate": within(8000, 384000), "user_limit": within(0, 10000),
-		"rtc_region": orNull(isText), "video_quality_mode": within(1, 2), "default_auto_archive_duration": orNull(within(60, 10080)),
-		"default_thread_rate_limit_per_user": within(0, 21600), "default_sort_order": orNull(within(0, 1)), "default_forum_layout": within(0, 2), "flags": within(0, 1<<20),
+		"nsfw": isBool, "rate_limit_per_user": within(0, 21600), "bitrate": within(8000, 384000), "user_limit": within(0, 10000),
+		"rtc_region": isText, "video_quality_mode": within(1, 2), "default_auto_archive_duration": within(60, 10080),
+		"default_thread_rate_limit_per_user": within(0, 21600), "default_sort_order": within(0, 1), "default_forum_layout": within(0, 2), "flags": within(0, 1<<20),
 	}
 	threadSettings = map[string]setting{"rate_limit_per_user": within(0, 21600), "auto_archive_duration": within(60, 10080), "invitable": isBool, "flags": within(0, 1<<20)}
 )
 
-// readSettings puts the settings of a call into a channel's.
+// readSettings puts the settings of a call into a channel's; null takes one away.
 func readSettings(r *request, known map[string]setting, into object) error {
 	for _, k := range slices.Sorted(maps.Keys(known)) {
 		v, has := r.body[k]
 		if !has {
+			continue
+		}
+		if v == nil {
+			delete(into, k) // as if it had never been set
 			continue
 		}
 		if !known[k](v) {
@@ -102,7 +105,7 @@ func (s *Discord) createChannel(r *request, g *guild) (int, any, error) {
 		c.position = at
 	}
 	s.tellChannel("CREATE", c)
-	s.audit(g, r, auditChannelCreate, c.ID)
+	s.audit(g, r, auditChannelCreate, c.ID, nil)
 	return http.StatusCreated, s.channelJSON(c), nil
 }
 
@@ -279,7 +282,7 @@ func (s *Discord) updateChannel(r *request, c *channel) (int, any, error) {
 	saw := s.sees(c, s.o.App.UserID)
 	*c = next
 	s.tellSeen(c, saw)
-	s.audit(g, r, auditChannelUpdate, c.ID)
+	s.audit(g, r, auditChannelUpdate, c.ID, nil)
 	return 0, s.channelJSON(c), nil
 }
 
@@ -305,7 +308,7 @@ func (s *Discord) deleteChannel(r *request, c *channel) (int, any, error) {
 	}
 	o := s.channelJSON(c)
 	s.dropChannel(c)
-	s.audit(s.guild(c.Guild), r, auditChannelDelete, c.ID)
+	s.audit(s.guild(c.Guild), r, auditChannelDelete, c.ID, nil)
 	return 0, o, nil
 }
 
@@ -383,8 +386,17 @@ func (s *Discord) putOverwrite(r *request, c *channel) (int, any, error) {
 	saw := s.sees(c, s.o.App.UserID)
 	*c.overwriteOf(x.id, x.kind) = x
 	s.tellSeen(c, saw)
-	s.audit(s.guild(c.Guild), r, auditOverwriteUpdate, c.ID)
+	s.audit(s.guild(c.Guild), r, auditOverwriteUpdate, c.ID, s.overwriteOptions(c, x))
 	return http.StatusNoContent, nil, nil
+}
+
+// overwriteOptions say in the audit log of whom an overwrite is.
+func (s *Discord) overwriteOptions(c *channel, x overwrite) object {
+	o := object{"id": x.id, "type": strconv.Itoa(x.kind)}
+	if r := s.guild(c.Guild).role(x.id); r != nil {
+		o["role_name"] = r.Name
+	}
+	return o
 }
 
 func (s *Discord) deleteOverwrite(r *request, c *channel) (int, any, error) {
@@ -392,10 +404,10 @@ func (s *Discord) deleteOverwrite(r *request, c *channel) (int, any, error) {
 	if i < 0 {
 		return 0, nil, errNoOverwrite
 	}
-	saw := s.sees(c, s.o.App.UserID)
+	saw, x := s.sees(c, s.o.App.UserID), c.overwrites[i]
 	c.overwrites = slices.Delete(slices.Clone(c.overwrites), i, i+1)
 	s.tellSeen(c, saw)
-	s.audit(s.guild(c.Guild), r, auditOverwriteDelete, c.ID)
+	s.audit(s.guild(c.Guild), r, auditOverwriteDelete, c.ID, s.overwriteOptions(c, x))
 	return http.StatusNoContent, nil, nil
 }
 

@@ -104,7 +104,7 @@ func (s *Discord) tellStickers(g *guild) {
 
 var (
 	emojiName = regexp.MustCompile(`^\w{2,32}$`)
-	imageURI  = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp|avif);base64,`)
+	imageURI  = regexp.MustCompile(`^data:image/\w+;base64,`)
 )
 
 // readEmoji reads an emoji's name and, of a new one, its image.
@@ -175,7 +175,7 @@ func (s *Discord) createEmoji(r *request, g *guild) (int, any, error) {
 		return 0, nil, errMostEmojis
 	}
 	s.addEmoji(g, e)
-	s.audit(g, r, auditEmojiCreate, e.id)
+	s.audit(g, r, auditEmojiCreate, e.id, nil)
 	return http.StatusCreated, e.json(s), nil
 }
 
@@ -202,7 +202,7 @@ func (s *Discord) updateEmoji(r *request, g *guild) (int, any, error) {
 	}
 	*e = next
 	s.tellEmojis(g)
-	s.audit(g, r, auditEmojiUpdate, e.id)
+	s.audit(g, r, auditEmojiUpdate, e.id, nil)
 	return 0, e.json(s), nil
 }
 
@@ -216,7 +216,7 @@ func (s *Discord) deleteEmoji(r *request, g *guild) (int, any, error) {
 	}
 	g.emojis = slices.DeleteFunc(g.emojis, func(o *emoji) bool { return o == e })
 	s.tellEmojis(g)
-	s.audit(g, r, auditEmojiDelete, e.id)
+	s.audit(g, r, auditEmojiDelete, e.id, nil)
 	return http.StatusNoContent, nil, nil
 }
 
@@ -350,7 +350,7 @@ func (s *Discord) createSticker(r *request, g *guild) (int, any, error) {
 	x.id = s.newID()
 	g.stickers = append(g.stickers, x)
 	s.tellStickers(g)
-	s.audit(g, r, auditStickerCreate, x.id)
+	s.audit(g, r, auditStickerCreate, x.id, nil)
 	return http.StatusCreated, x.json(s, g), nil
 }
 
@@ -368,7 +368,7 @@ func (s *Discord) updateSticker(r *request, g *guild) (int, any, error) {
 	}
 	*x = next
 	s.tellStickers(g)
-	s.audit(g, r, auditStickerUpdate, x.id)
+	s.audit(g, r, auditStickerUpdate, x.id, nil)
 	return 0, x.json(s, g), nil
 }
 
@@ -382,7 +382,7 @@ func (s *Discord) deleteSticker(r *request, g *guild) (int, any, error) {
 	}
 	g.stickers = slices.DeleteFunc(g.stickers, func(o *sticker) bool { return o == x })
 	s.tellStickers(g)
-	s.audit(g, r, auditStickerDelete, x.id)
+	s.audit(g, r, auditStickerDelete, x.id, nil)
 	return http.StatusNoContent, nil, nil
 }
 

@@ -94,11 +94,17 @@ func (s *Discord) click(channel, message, user, name string) (string, error) {
 	}
 	list := buttons(m.parts)
 	i := slices.IndexFunc(list, func(b Button) bool { return b.ID == name || b.Label == name })
-	if i < 0 || m.author != s.o.App.UserID {
+	if i < 0 || !s.owns(m) {
 		return "", fmt.Errorf("message %s has no button %q of the bot's", m.id, name)
 	}
 	x := Interaction{Type: interactionClick, Channel: c.ID, Message: m.id, User: user, CustomID: list[i].ID}
 	return s.interact(c, m, x, object{"custom_id": list[i].ID, "component_type": componentBtn, "id": numberOf(m.parts, list[i].ID)}), nil
+}
+
+// owns reports whether a message is the bot's: its own, or one of its webhooks'.
+func (s *Discord) owns(m *message) bool {
+	w := s.webhook(m.webhook)
+	return m.author == s.o.App.UserID || w != nil && w.bot
 }
 
 // Choose has somebody choose from a menu, which is named by its custom_id, and returns the
@@ -121,7 +127,7 @@ func (s *Discord) choose(channel, message, user, name string, values []string) (
 	}
 	list := menus(m.parts)
 	i := slices.IndexFunc(list, func(x Menu) bool { return x.ID == name })
-	if i < 0 {
+	if i < 0 || !s.owns(m) {
 		return "", fmt.Errorf("message %s has no menu %q", m.id, name)
 	}
 	data, err := s.chosen(c, list[i], values)

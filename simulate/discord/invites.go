@@ -71,7 +71,7 @@ func (s *Discord) createInvite(r *request, c *channel) (int, any, error) {
 		told[k] = o[k]
 	}
 	s.tell(event{kind: "INVITE_CREATE", guild: g.ID, intents: invitesIntent, data: sameForAll(told)})
-	s.audit(g, r, auditInviteCreate, "")
+	s.audit(g, r, auditInviteCreate, i.code, nil)
 	return 0, o, nil
 }
 
@@ -113,7 +113,7 @@ func (s *Discord) deleteInvite(r *request) (int, any, error) {
 	o := s.inviteJSON(g, i)
 	g.invites = slices.DeleteFunc(g.invites, func(x *invite) bool { return x == i })
 	s.tell(event{kind: "INVITE_DELETE", guild: g.ID, intents: invitesIntent, data: sameForAll(object{"channel_id": i.channel, "guild_id": g.ID, "code": i.code})})
-	s.audit(g, r, auditInviteDelete, "")
+	s.audit(g, r, auditInviteDelete, i.code, nil)
 	return 0, o, nil
 }
 

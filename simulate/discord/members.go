@@ -121,7 +121,7 @@ func (s *Discord) updateMember(r *request, g *guild) (int, any, error) {
 		}
 	}
 	s.changeMember(g, m, func() { *m = next })
-	s.audit(g, r, auditMemberUpdate, m.User)
+	s.audit(g, r, auditMemberUpdate, m.User, nil)
 	return 0, s.fullMember(m), nil
 }
 
@@ -172,7 +172,7 @@ func (s *Discord) kickMember(r *request, g *guild) (int, any, error) {
 	if err := s.leave(g.ID, m.User); err != nil {
 		return 0, nil, err
 	}
-	s.audit(g, r, auditKick, m.User)
+	s.audit(g, r, auditKick, m.User, nil)
 	return http.StatusNoContent, nil, nil
 }
 
@@ -235,7 +235,7 @@ func (s *Discord) banUser(r *request, g *guild) (int, any, error) {
 	g.bans = append(g.bans, ban{id, r.reason})
 	s.forgetWords(g, id, min(time.Duration(max(r.int("delete_message_seconds"), 0))*time.Second, 7*24*time.Hour))
 	s.tellBan("ADD", g, id)
-	s.audit(g, r, auditBan, id)
+	s.audit(g, r, auditBan, id, nil)
 	return http.StatusNoContent, nil, nil
 }
 
@@ -265,7 +265,7 @@ func (s *Discord) unbanUser(r *request, g *guild) (int, any, error) {
 	}
 	g.bans = slices.Delete(g.bans, i, i+1)
 	s.tellBan("REMOVE", g, r.params["user"])
-	s.audit(g, r, auditUnban, r.params["user"])
+	s.audit(g, r, auditUnban, r.params["user"], nil)
 	return http.StatusNoContent, nil, nil
 }
 

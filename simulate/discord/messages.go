@@ -351,7 +351,7 @@ func (s *Discord) deleteMessage(r *request, c *channel, m *message) (int, any, e
 	}
 	s.remove(c, m.id)
 	if m.author != s.o.App.UserID {
-		s.audit(s.guild(c.Guild), r, auditMessageDelete, m.author)
+		s.audit(s.guild(c.Guild), r, auditMessageDelete, m.author, object{"channel_id": c.ID, "count": "1"})
 	}
 	return http.StatusNoContent, nil, nil
 }
@@ -375,7 +375,7 @@ func (s *Discord) bulkDelete(r *request, c *channel) (int, any, error) {
 		}
 	}
 	s.remove(c, ids...)
-	s.audit(s.guild(c.Guild), r, auditBulkDelete, c.ID)
+	s.audit(s.guild(c.Guild), r, auditBulkDelete, c.ID, object{"count": strconv.Itoa(len(ids))})
 	return http.StatusNoContent, nil, nil
 }
 

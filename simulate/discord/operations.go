@@ -268,7 +268,7 @@ func (s *Discord) updateGuild(r *request, g *guild) (int, any, error) {
 		g.Name = name
 	}
 	s.tell(event{kind: "GUILD_UPDATE", guild: g.ID, intents: guildsIntent, data: sameForAll(s.guildJSON(g))})
-	s.audit(g, r, auditGuildUpdate, g.ID)
+	s.audit(g, r, auditGuildUpdate, g.ID, nil)
 	return 0, s.guildJSON(g), nil
 }
 

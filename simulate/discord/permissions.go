@@ -176,7 +176,7 @@ func (g *guild) top(m *Member) (top *Role) {
 }
 
 func compareRoles(a, b *Role) int {
-	return cmp.Or(cmp.Compare(a.position, b.position), compareIDs(b.ID, a.ID))
+	return cmp.Or(cmp.Compare(a.Position, b.Position), compareIDs(b.ID, a.ID))
 }
 
 // mayManage refuses what the bot does to a member who stands as high as itself, or

@@ -111,7 +111,7 @@ func (s *Discord) setPin(r *request, c *channel, m *message, on bool) (int, any,
 	if on {
 		action = auditPin
 	}
-	s.audit(s.guild(c.Guild), r, action, m.author)
+	s.audit(s.guild(c.Guild), r, action, m.author, object{"channel_id": c.ID, "message_id": m.id})
 	return http.StatusNoContent, nil, nil
 }
 

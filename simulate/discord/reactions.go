@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 var customEmoji = regexp.MustCompile(`^\w+:\d+$`)
@@ -17,6 +18,22 @@ func (r *request) emoji() (string, error) {
 		}
 	}
 	return "", errUnknownEmoji
+}
+
+// has reports whether the bot can use an emoji: one of everybody's, of its guilds, or of
+// its own.
+func (s *Discord) has(name string) bool {
+	_, id, custom := strings.Cut(name, ":")
+	if !custom {
+		return true
+	}
+	is := func(e *emoji) bool { return e.id == id }
+	for _, g := range s.guilds {
+		if g.member(s.o.App.UserID) != nil && slices.ContainsFunc(g.emojis, is) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.emojis, is)
 }
 
 // reaction is the message and the emoji of a call.
@@ -35,8 +52,14 @@ func (s *Discord) addReaction(r *request) (int, any, error) {
 		return 0, nil, err
 	}
 	p := s.permissions(c, s.o.App.UserID)
-	if p&readHistory == 0 || p&addReactions == 0 && !slices.ContainsFunc(m.reactions, func(o *reaction) bool { return o.emoji == emoji }) {
+	there := slices.ContainsFunc(m.reactions, func(o *reaction) bool { return o.emoji == emoji })
+	switch {
+	case p&readHistory == 0 || p&addReactions == 0 && !there:
 		return 0, nil, errPermissions
+	case !there && !s.has(emoji):
+		return 0, nil, errUnknownEmoji
+	case !there && len(m.reactions) >= maxReactions:
+		return 0, nil, &apiError{status: 400, code: 30010, message: "Maximum number of reactions reached (20)"}
 	}
 	s.react(c, m, s.o.App.UserID, emoji, true)
 	return http.StatusNoContent, nil, nil

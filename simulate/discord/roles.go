@@ -29,7 +29,7 @@ func (s *Discord) SetRole(r Role) {
 		check(fmt.Errorf("there is no role %q in the guild %q", r.ID, r.Guild))
 	}
 	was := g.role(r.ID)
-	r.Guild, r.position = g.ID, was.position
+	r.Guild, r.Position = g.ID, was.Position
 	s.changeRole(g, was, r)
 }
 
@@ -45,7 +45,7 @@ func (s *Discord) RemoveRole(guild, id string) {
 }
 
 func (s *Discord) addRole(g *guild, r *Role) {
-	r.Guild, r.position = g.ID, cmp.Or(r.position, 1)
+	r.Guild, r.Position = g.ID, cmp.Or(r.Position, 1)
 	g.roles = append(g.roles, r)
 	s.tellRole("CREATE", g, r)
 }
@@ -97,7 +97,7 @@ func (s *Discord) seeAnew(g *guild, change func()) {
 
 func roleJSON(r *Role) object {
 	o := object{
-		"id": r.ID, "name": r.Name, "description": nil, "permissions": fmtInt(r.Permissions), "position": r.position,
+		"id": r.ID, "name": r.Name, "description": nil, "permissions": fmtInt(r.Permissions), "position": r.Position,
 		"color": r.Color, "colors": object{"primary_color": r.Color, "secondary_color": nil, "tertiary_color": nil},
 		"hoist": r.Hoist, "managed": r.Bot != "", "mentionable": !r.Unmentionable, "icon": nil, "unicode_emoji": nil, "flags": 0,
 	}
@@ -187,7 +187,7 @@ func (s *Discord) createRole(r *request, g *guild) (int, any, error) {
 		return 0, nil, err
 	}
 	s.addRole(g, role)
-	s.audit(g, r, auditRoleCreate, role.ID)
+	s.audit(g, r, auditRoleCreate, role.ID, nil)
 	return 0, roleJSON(role), nil
 }
 
@@ -216,7 +216,7 @@ func (s *Discord) updateRole(r *request, g *guild) (int, any, error) {
 		return 0, nil, err
 	}
 	s.changeRole(g, role, next)
-	s.audit(g, r, auditRoleUpdate, role.ID)
+	s.audit(g, r, auditRoleUpdate, role.ID, nil)
 	return 0, roleJSON(role), nil
 }
 
@@ -229,7 +229,7 @@ func (s *Discord) deleteRole(r *request, g *guild) (int, any, error) {
 		return 0, nil, errInvalidRole
 	}
 	s.dropRole(g, role)
-	s.audit(g, r, auditRoleDelete, role.ID)
+	s.audit(g, r, auditRoleDelete, role.ID, nil)
 	return http.StatusNoContent, nil, nil
 }
 
@@ -252,7 +252,7 @@ func (s *Discord) moveRoles(r *request, g *guild) (int, any, error) {
 			continue
 		}
 		next := *role
-		if next.position = whole(o["position"]); next.position < 1 || next.position > maxRoles {
+		if next.Position = whole(o["position"]); next.Position < 1 || next.Position > maxRoles {
 			return 0, nil, errInvalidRole
 		}
 		if top := g.top(g.member(s.o.App.UserID)); compareRoles(&next, top) >= 0 {
@@ -305,7 +305,7 @@ func (s *Discord) setMemberRole(r *request, g *guild, on bool) (int, any, error)
 		roles = append(roles, role.ID)
 	}
 	s.changeMember(g, m, func() { m.Roles = roles })
-	s.audit(g, r, auditMemberRoles, m.User)
+	s.audit(g, r, auditMemberRoles, m.User, nil)
 	return http.StatusNoContent, nil, nil
 }
 

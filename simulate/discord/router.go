@@ -16,6 +16,12 @@ const maxMissing = 1000
 // have it with other methods, the route refuses the call.
 func match(method, path string) (ro route, values map[string]string, ok bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
+	for i, p := range parts {
+		var err error
+		if parts[i], err = url.PathUnescape(p); err != nil || parts[i] == "" {
+			return ro, nil, false
+		}
+	}
 	best := -1
 	for _, r := range operations {
 		n, found := r.matches(parts)
@@ -43,11 +49,7 @@ func (r route) matches(parts []string) (int, map[string]string) {
 	values := map[string]string{}
 	for i, p := range own {
 		if name, is := strings.CutPrefix(p, "{"); is {
-			value, err := url.PathUnescape(parts[i])
-			if err != nil || value == "" {
-				return -1, nil
-			}
-			values[strings.TrimSuffix(name, "}")] = value
+			values[strings.TrimSuffix(name, "}")] = parts[i]
 			continue
 		}
 		if p != parts[i] {

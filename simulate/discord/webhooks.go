@@ -79,7 +79,7 @@ func (s *Discord) createWebhook(r *request, c *channel) (int, any, error) {
 	}
 	made.bot, made.avatar = true, w.avatar
 	s.tellWebhooks(c)
-	s.audit(s.guild(c.Guild), r, auditWebhookCreate, made.ID)
+	s.audit(s.guild(c.Guild), r, auditWebhookCreate, made.ID, nil)
 	return 0, s.webhookJSON(made), nil
 }
 
@@ -166,7 +166,7 @@ func (s *Discord) updateWebhook(r *request, w *Webhook) (int, any, error) {
 	if s.tellWebhooks(was); was.ID != w.Channel {
 		s.tellWebhooks(s.byID[w.Channel])
 	}
-	s.audit(s.guild(was.Guild), r, auditWebhookUpdate, w.ID)
+	s.audit(s.guild(was.Guild), r, auditWebhookUpdate, w.ID, nil)
 	return 0, s.webhookJSON(w), nil
 }
 
@@ -182,7 +182,7 @@ func (s *Discord) deleteWebhook(r *request, w *Webhook) (int, any, error) {
 	s.webhooks = slices.DeleteFunc(s.webhooks, func(o *Webhook) bool { return o == w })
 	c := s.byID[w.Channel]
 	s.tellWebhooks(c)
-	s.audit(s.guild(c.Guild), r, auditWebhookDelete, w.ID)
+	s.audit(s.guild(c.Guild), r, auditWebhookDelete, w.ID, nil)
 	return http.StatusNoContent, nil, nil
 }
 

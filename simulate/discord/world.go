@@ -37,8 +37,7 @@ type Role struct {
 	Color         int    // red, green and blue, of a byte each; 0 is none
 	Hoist         bool   // its members stand apart in the list
 	Unmentionable bool   // only who may mention everyone mentions it
-
-	position int
+	Position      int    // 0 is 1; of two in one position the older is higher
 }
 
 // A Member is a user in a guild.
@@ -141,7 +140,7 @@ func (s *Discord) addGuild(g Guild) *guild {
 	n := &guild{Guild: g}
 	// The role of everybody has the guild's id; that of the bot is made when it joins.
 	n.roles = append(n.roles, &Role{ID: g.ID, Guild: g.ID, Name: "@everyone", Permissions: everyoneMayBasic, Unmentionable: true})
-	own := &Role{ID: s.newID(), Guild: g.ID, Name: s.o.App.Name, Permissions: s.o.App.Permissions, Bot: s.o.App.UserID, Unmentionable: true, position: 1}
+	own := &Role{ID: s.newID(), Guild: g.ID, Name: s.o.App.Name, Permissions: s.o.App.Permissions, Bot: s.o.App.UserID, Unmentionable: true, Position: 1}
 	n.roles = append(n.roles, own)
 	n.members = append(n.members, &Member{User: s.o.App.UserID, Joined: s.o.Now(), Roles: []string{own.ID}})
 	s.guilds = append(s.guilds, n)
