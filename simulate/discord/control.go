@@ -186,6 +186,11 @@ var acts = map[string]func(*Discord, *http.Request, order) (any, error){
 		}
 		return object{"id": c.ID}, nil
 	},
+	"remove_channel": func(s *Discord, _ *http.Request, o order) (any, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return nil, s.removeChannel(o.Channel)
+	},
 	"join": func(s *Discord, _ *http.Request, o order) (any, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()

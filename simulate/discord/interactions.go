@@ -180,6 +180,9 @@ func (s *Discord) submit(id string, words []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if !s.sees(c, was.User) {
+		return "", fmt.Errorf("%w, or the channel is not theirs to see", errNoUser(was.User))
+	}
 	form := was.Form
 	if len(words) != len(form.Fields) {
 		return "", fmt.Errorf("the form has %d fields, not %d", len(form.Fields), len(words))
@@ -257,6 +260,9 @@ func (s *Discord) clickPrivate(id, name string) (string, error) {
 	if was == nil || was.shown == nil {
 		return "", fmt.Errorf("nobody alone was shown anything for interaction %q", id)
 	}
+	if c := s.byID[was.Channel]; c == nil || !s.sees(c, was.User) {
+		return "", errNoChannel(was.Channel)
+	}
 	i := slices.IndexFunc(was.Buttons, func(b Button) bool { return b.ID == name || b.Label == name })
 	if i < 0 {
 		return "", fmt.Errorf("what was shown for interaction %q has no button %q", id, name)
@@ -328,6 +334,8 @@ func (s *Discord) answerInteraction(r *request) (int, any, error) {
 		return 0, nil, errUnknownClick
 	case in.Answer != 0:
 		return 0, nil, errAnswered
+	case s.byID[in.Channel] == nil:
+		return 0, nil, errUnknownChannel
 	}
 	kind, inner := r.int("type"), *r
 	if inner.body = r.object("data"); inner.body == nil {

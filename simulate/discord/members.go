@@ -166,6 +166,9 @@ func (s *Discord) kickMember(r *request, g *guild) (int, any, error) {
 	if err == nil {
 		err = s.mayManage(g, m)
 	}
+	if err == nil && m.User == s.o.App.UserID {
+		err = errPermissions // it leaves by a call of its own
+	}
 	if err != nil {
 		return 0, nil, err
 	}

@@ -189,14 +189,20 @@ func (s *Discord) tellThreads(c *channel) {
 func (s *Discord) RemoveChannel(channel string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.byID[channel]
-	if c == nil {
-		check(errNoChannel(channel))
-	}
-	s.dropChannel(c)
+	check(s.removeChannel(channel))
 }
 
-// dropChannel tells of the channel only: bots know that its threads go with it.
+func (s *Discord) removeChannel(id string) error {
+	c := s.byID[id]
+	if c == nil || c.Type == DM {
+		return errNoChannel(id)
+	}
+	s.dropChannel(c)
+	return nil
+}
+
+// dropChannel tells of the channel only: bots know that its threads go with it. So do its
+// webhooks; the channels of a category are in none then.
 func (s *Discord) dropChannel(c *channel) {
 	s.channels = slices.DeleteFunc(s.channels, func(o *channel) bool {
 		gone := o == c || o.thread != nil && o.Parent == c.ID
@@ -205,5 +211,12 @@ func (s *Discord) dropChannel(c *channel) {
 		}
 		return gone
 	})
+	s.webhooks = slices.DeleteFunc(s.webhooks, func(w *Webhook) bool { return w.Channel == c.ID })
 	s.tellChannel("DELETE", c)
+	for _, o := range s.channels {
+		if o.Parent == c.ID {
+			o.Parent = ""
+			s.tellChannel("UPDATE", o)
+		}
+	}
 }

@@ -139,7 +139,7 @@ func (s *Discord) may(c *channel, need int64) error {
 
 // mayIn refuses a call that needs permissions in a guild which the bot does not have.
 func (s *Discord) mayIn(g *guild, need int64) error {
-	if g.base(g.member(s.o.App.UserID))&need != need {
+	if m := g.member(s.o.App.UserID); m == nil || g.base(m)&need != need {
 		return errPermissions
 	}
 	return nil

@@ -219,7 +219,7 @@ func (s *Discord) awaitEnd(c *channel, m *message) {
 	s.host.After(m.poll.ends.Sub(s.o.Now()), func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if !m.poll.over && c.message(m.id) == m {
+		if !m.poll.over && s.byID[c.ID] == c && c.message(m.id) == m {
 			s.endPoll(c, m)
 		}
 	})

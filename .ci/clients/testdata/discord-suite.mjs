@@ -454,8 +454,15 @@ check("what is said in an archived thread opens it", async () => {
 });
 check("a thread is deleted", async () => {
   const thread = await general.threads.create({ name: "short" });
-  await during(Events.ThreadDelete, (t) => t.id === thread.id, () => thread.delete());
+  await thread.delete();
+  assert.equal(general.threads.cache.has(thread.id), false);
   await refused(10003, () => client.channels.fetch(thread.id, { force: true }));
+});
+check("a thread that somebody deletes is gone", async () => {
+  const thread = await general.threads.create({ name: "short" });
+  const [gone] = await during(Events.ThreadDelete, (t) => t.id === thread.id, () => people("remove_channel", { channel: thread.id }));
+  assert.equal(gone.name, "short");
+  assert.equal(general.threads.cache.has(thread.id), false);
 });
 check("a forum has tags, and posts have some of them", async () => {
   const forum = await place({ type: ChannelType.GuildForum, availableTags: [{ name: "bug" }, { name: "solved", emoji: { id: null, name: "✅" } }] });
