@@ -7,14 +7,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/earshot-ai/earshot/simulate/discord"
 )
-
-// leastChecks are how many checks the suite has at least.
-const leastChecks = 80
 
 // TestAnEverydayBotOfDiscordJSLivesInTheFakeDiscord runs a suite on a library that is not
 // ours: each of its checks expects what Discord's documents say, of the objects, caches
@@ -33,10 +31,33 @@ func TestAnEverydayBotOfDiscordJSLivesInTheFakeDiscord(t *testing.T) {
 		"DISCORD_API="+s.URL()+"/api", "DISCORD_BOT_TOKEN="+s.App().Token, "DISCORD_APP="+s.App().ID, "PEOPLE="+s.URL()+"/simulate",
 		"STRANGER="+s.AddUser(discord.User{Name: "stranger", Outside: true}), "CLOSED="+s.AddUser(discord.User{Name: "closed", NoDMs: true}),
 	)
+	judge(t, cmd, "discord-suite.mjs", 80)
+	lacks(t, s, "GET /thoughts/of/discord")
+}
+
+// TestAnEverydayBotOfDiscordPyLivesInTheFakeDiscord does the same with another library:
+// commands with a prefix, slash commands that it synchronises, reactions, threads, edits
+// and deletions.
+func TestAnEverydayBotOfDiscordPyLivesInTheFakeDiscord(t *testing.T) {
+	t.Parallel()
+	python := pythonWith(t, "aiohttp, discord")
+	s := suiteWorld(t)
+	cmd := exec.Command(python, filepath.Join("testdata", "discord_everyday.py")) //nolint:gosec // the test's own
+	cmd.Env = append(os.Environ(),
+		"DISCORD_API="+s.APIURL(), "DISCORD_GATEWAY="+s.GatewayURL(), "DISCORD_BOT_TOKEN="+s.App().Token, "DISCORD_GUILD="+s.Guild(),
+		"PEOPLE="+s.URL()+"/simulate", "PYTHONDONTWRITEBYTECODE=1",
+	)
+	judge(t, cmd, "discord_everyday.py", 20)
+	lacks(t, s)
+}
+
+// judge runs a suite, and makes each of its checks a test.
+func judge(t *testing.T, cmd *exec.Cmd, source string, least int) {
+	t.Helper()
 	got := results(t, start(t, cmd))
-	names := suiteChecks(t)
-	if len(names) < leastChecks {
-		t.Errorf("the suite has %d checks, want %d at least", len(names), leastChecks)
+	names := checksOf(t, source)
+	if len(names) < least {
+		t.Errorf("the suite has %d checks, want %d at least", len(names), least)
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
@@ -48,8 +69,14 @@ func TestAnEverydayBotOfDiscordJSLivesInTheFakeDiscord(t *testing.T) {
 			}
 		})
 	}
+}
+
+// lacks fails for each route that was called and is not in the fake, but for those that
+// were called for it.
+func lacks(t *testing.T, s *discord.Discord, meant ...string) {
+	t.Helper()
 	for _, m := range s.Missing() {
-		if m.Route != "GET /thoughts/of/discord" {
+		if !slices.Contains(meant, m.Route) {
 			t.Errorf("the fake Discord lacks %s, which was called %d times", m.Route, m.Times)
 		}
 	}
@@ -112,12 +139,12 @@ func results(t *testing.T, r *running) map[string]checked {
 	return nil
 }
 
-var suiteCheck = regexp.MustCompile(`(?m)^check\("([^"]+)"`)
+var suiteCheck = regexp.MustCompile(`(?m)^@?check\("([^"]+)"`)
 
-// suiteChecks are the names of the suite's checks, in order.
-func suiteChecks(t *testing.T) []string {
+// checksOf are the names of a suite's checks, in order.
+func checksOf(t *testing.T, file string) []string {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join("testdata", "discord-suite.mjs"))
+	source, err := os.ReadFile(filepath.Join("testdata", file))
 	if err != nil {
 		t.Fatal(err)
 	}

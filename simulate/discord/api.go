@@ -338,6 +338,12 @@ func (r *request) text(key string) (string, bool) {
 	return "", false
 }
 
+// asks reports whether the query asks for something; some libraries write 1 for true.
+func (r *request) asks(key string) bool {
+	on, _ := strconv.ParseBool(r.query.Get(key))
+	return on
+}
+
 func (r *request) flag(key string) bool {
 	v, _ := r.body[key].(bool)
 	return v

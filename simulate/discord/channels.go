@@ -132,7 +132,7 @@ func (s *Discord) readChannel(r *request, g *guild, c *channel, isNew bool) erro
 		}
 	}
 	if v, has := r.body["parent_id"]; has {
-		if err := s.readParent(str(v), c); err != nil {
+		if err := s.readParent(idOf(v), c); err != nil {
 			return err
 		}
 		if isNew && r.body["permission_overwrites"] == nil && c.Parent != "" {
@@ -169,7 +169,7 @@ func (s *Discord) readChannel(r *request, g *guild, c *channel, isNew bool) erro
 	if v, has := r.body["default_reaction_emoji"]; has {
 		o, _ := v.(object)
 		if c.settings["default_reaction_emoji"] = nil; o != nil {
-			c.settings["default_reaction_emoji"] = object{"emoji_id": nilIfEmpty(str(o["emoji_id"])), "emoji_name": nilIfEmpty(str(o["emoji_name"]))}
+			c.settings["default_reaction_emoji"] = object{"emoji_id": nilIfEmpty(idOf(o["emoji_id"])), "emoji_name": nilIfEmpty(str(o["emoji_name"]))}
 		}
 	}
 	return readSettings(r, channelSettings, c.settings)
@@ -203,7 +203,7 @@ func (s *Discord) readTags(list []any) ([]any, error) {
 	tags := []any{}
 	for i, v := range list {
 		o, _ := v.(object)
-		name, id := str(o["name"]), str(o["id"])
+		name, id := str(o["name"]), idOf(o["id"])
 		if n := utf8.RuneCountInString(name); n < 1 || n > 50 {
 			return nil, invalid(fmt.Sprintf("available_tags.%d.name", i), "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 50 in length.")
 		}
@@ -211,7 +211,7 @@ func (s *Discord) readTags(list []any) ([]any, error) {
 			id = s.newID()
 		}
 		moderated, _ := o["moderated"].(bool)
-		tags = append(tags, object{"id": id, "name": name, "moderated": moderated, "emoji_id": nilIfEmpty(str(o["emoji_id"])), "emoji_name": nilIfEmpty(str(o["emoji_name"]))})
+		tags = append(tags, object{"id": id, "name": name, "moderated": moderated, "emoji_id": nilIfEmpty(idOf(o["emoji_id"])), "emoji_name": nilIfEmpty(str(o["emoji_name"]))})
 	}
 	return tags, nil
 }
@@ -225,7 +225,7 @@ func (s *Discord) readOverwrites(list []any, g *guild, c *channel) error {
 	var all []overwrite
 	for _, v := range list {
 		o, _ := v.(object)
-		x, err := s.readOverwrite(o, str(o["id"]), g)
+		x, err := s.readOverwrite(o, idOf(o["id"]), g)
 		if err != nil {
 			return err
 		}
@@ -322,7 +322,7 @@ func (s *Discord) moveChannels(r *request, g *guild) (int, any, error) {
 		return 0, nil, err
 	}
 	for _, o := range list {
-		c := s.byID[str(o["id"])]
+		c := s.byID[idOf(o["id"])]
 		if c == nil || c.Guild != g.ID || c.thread != nil {
 			return 0, nil, errUnknownChannel
 		}
@@ -331,7 +331,7 @@ func (s *Discord) moveChannels(r *request, g *guild) (int, any, error) {
 			next.position = whole(v)
 		}
 		if v, has := o["parent_id"]; has {
-			if err := s.readParent(str(v), &next); err != nil {
+			if err := s.readParent(idOf(v), &next); err != nil {
 				return 0, nil, err
 			}
 		}
@@ -436,7 +436,7 @@ func (s *Discord) crosspost(_ *request, c *channel, m *message) (int, any, error
 
 // follow has a channel get what an announcement channel publishes: it gets a webhook.
 func (s *Discord) follow(r *request, c *channel) (int, any, error) {
-	to := s.byID[str(r.body["webhook_channel_id"])]
+	to := s.byID[idOf(r.body["webhook_channel_id"])]
 	switch {
 	case c.Type != Announcement:
 		return 0, nil, errWrongType

@@ -129,7 +129,7 @@ func onCommand(run func(*Discord, *request, commandList, *registered) (int, any,
 func (s *Discord) listCommands(r *request, l commandList) (int, any, error) {
 	list := []any{}
 	for _, c := range *l.all {
-		list = append(list, c.shown(r.query.Get("with_localizations") == "true"))
+		list = append(list, c.shown(r.asks("with_localizations")))
 	}
 	return 0, list, nil
 }

@@ -120,7 +120,7 @@ func readEmoji(r *request, e *emoji, isNew bool) error {
 		}
 		e.roles = nil
 		for _, id := range v {
-			e.roles = append(e.roles, str(id))
+			e.roles = append(e.roles, idOf(id))
 		}
 	}
 	if !isNew {
@@ -396,7 +396,7 @@ func (s *Discord) stickersOf(c *channel, r *request) ([]any, error) {
 	for _, v := range ids {
 		var x *sticker
 		for _, g := range s.guilds {
-			if found := g.sticker(str(v)); found != nil && (g.ID == c.Guild || s.permissions(c, s.o.App.UserID)&externalStickers != 0) {
+			if found := g.sticker(idOf(v)); found != nil && (g.ID == c.Guild || s.permissions(c, s.o.App.UserID)&externalStickers != 0) {
 				x = found
 			}
 		}

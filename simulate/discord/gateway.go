@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"time"
@@ -213,40 +214,49 @@ const chunkSize = 1000
 // chunks of 1,000. All members are for bots with the intent of members.
 func (s *Discord) chunk(x *session, d json.RawMessage) {
 	var ask struct {
-		Guild     string `json:"guild_id"`
+		Guild     any    `json:"guild_id"`
 		Users     any    `json:"user_ids"`
 		Query     string `json:"query"`
 		Limit     int    `json:"limit"`
 		Presences bool   `json:"presences"`
 		Nonce     string `json:"nonce"`
 	}
-	if json.Unmarshal(d, &ask) != nil || s.guild(ask.Guild).member(s.o.App.UserID) == nil {
+	decoder := json.NewDecoder(bytes.NewReader(d))
+	decoder.UseNumber()
+	if decoder.Decode(&ask) != nil {
 		return
 	}
-	ids, some := ask.Users.([]any)
-	if id, ok := ask.Users.(string); ok {
-		ids, some = []any{id}, true
+	g := s.guild(idOf(ask.Guild))
+	if g.member(s.o.App.UserID) == nil {
+		return
+	}
+	list, some := ask.Users.([]any)
+	if id := idOf(ask.Users); id != "" {
+		list, some = []any{id}, true
+	}
+	var ids []string
+	for _, v := range list[:min(len(list), 100)] {
+		ids = append(ids, idOf(v))
 	}
 	if !some && ask.Query == "" && x.intents&membersIntent == 0 {
 		return
 	}
-	g := s.guild(ask.Guild)
 	var members, missing []any
 	for _, m := range g.members {
 		full := ask.Limit > 0 && !some && len(members) >= min(ask.Limit, 100)
-		if some && slices.Contains(ids, any(m.User)) || !some && !full && s.named(m, ask.Query) {
+		if some && slices.Contains(ids, m.User) || !some && !full && s.named(m, ask.Query) {
 			members = append(members, s.fullMember(m))
 		}
 	}
-	for _, id := range ids[:min(len(ids), 100)] {
-		if g.member(str(id)) == nil {
-			missing = append(missing, str(id))
+	for _, id := range ids {
+		if g.member(id) == nil {
+			missing = append(missing, id)
 		}
 	}
 	count := max(1, (len(members)+chunkSize-1)/chunkSize)
 	for i := range count {
 		o := object{
-			"guild_id": ask.Guild, "members": append([]any{}, members[i*chunkSize:min(len(members), (i+1)*chunkSize)]...),
+			"guild_id": g.ID, "members": append([]any{}, members[i*chunkSize:min(len(members), (i+1)*chunkSize)]...),
 			"chunk_index": i, "chunk_count": count,
 		}
 		if some {

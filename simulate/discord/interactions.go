@@ -348,7 +348,7 @@ func (s *Discord) answerInteraction(r *request) (int, any, error) {
 	}
 	in.Answer = kind
 	s.host.Happened()
-	if r.query.Get("with_response") == "true" {
+	if r.asks("with_response") {
 		return http.StatusOK, s.answeredJSON(in, kind), nil
 	}
 	return http.StatusNoContent, nil, nil

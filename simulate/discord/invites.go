@@ -96,7 +96,7 @@ func (s *Discord) getInvite(r *request) (int, any, error) {
 	for _, k := range []string{"uses", "max_uses", "max_age", "temporary", "created_at"} {
 		delete(o, k) // only lists and what makes an invite have these
 	}
-	if r.query.Get("with_counts") == "true" {
+	if r.asks("with_counts") {
 		o["approximate_member_count"], o["approximate_presence_count"] = len(g.members), 1
 	}
 	return 0, o, nil

@@ -106,7 +106,7 @@ func (s *Discord) mentions(c *channel, m *message, allowed object, ping bool) {
 		}
 		parse, _ := allowed["parse"].([]any)
 		some, _ := allowed[kind].([]any)
-		return slices.Contains(parse, any(kind)) || slices.Contains(some, any(id))
+		return slices.Contains(parse, any(kind)) || slices.ContainsFunc(some, func(v any) bool { return idOf(v) == id })
 	}
 	add := func(id string) {
 		if s.user(id) != nil && !slices.Contains(m.users, id) {

@@ -194,7 +194,7 @@ func (s *Discord) refer(c *channel, m *message, ref object) error {
 	if ref == nil {
 		return nil
 	}
-	id, in := str(ref["message_id"]), cmp.Or(str(ref["channel_id"]), c.ID)
+	id, in := idOf(ref["message_id"]), cmp.Or(idOf(ref["channel_id"]), c.ID)
 	kind, _ := ref["type"].(json.Number)
 	to := s.byID[in]
 	if kind == "1" {
@@ -239,7 +239,7 @@ func (s *Discord) post(c *channel, m *message) {
 	}
 	if t := c.thread; t != nil {
 		m.position = t.sent
-		if t.archived && !t.locked {
+		if t.archived && !t.locked && !m.system() {
 			t.archived, t.archiving = false, s.o.Now()
 			s.tellChannel("UPDATE", c)
 		}
@@ -364,7 +364,7 @@ func (s *Discord) bulkDelete(r *request, c *channel) (int, any, error) {
 	}
 	var ids []string
 	for _, v := range r.list("messages") {
-		ids = append(ids, str(v))
+		ids = append(ids, idOf(v))
 	}
 	if len(ids) < 2 || len(ids) > maxBulk {
 		return 0, nil, &apiError{status: 400, code: 50016, message: "Provided too few or too many messages to delete. Must provide at least 2 and fewer than 100 messages to delete"}

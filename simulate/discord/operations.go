@@ -193,7 +193,7 @@ func (s *Discord) leaveGuild(_ *request, g *guild) (int, any, error) {
 }
 
 func (s *Discord) createDM(r *request) (int, any, error) {
-	id, _ := r.text("recipient_id")
+	id := idOf(r.body["recipient_id"])
 	if s.user(id) == nil || id == s.o.App.UserID {
 		return 0, nil, &apiError{status: 400, code: 50033, message: "Invalid Recipient(s)"}
 	}
@@ -249,7 +249,7 @@ func (s *Discord) ownGuild(r *request) (*guild, error) {
 
 func (s *Discord) getGuild(r *request, g *guild) (int, any, error) {
 	o := s.guildJSON(g)
-	if r.query.Get("with_counts") == "true" {
+	if r.asks("with_counts") {
 		o["approximate_member_count"], o["approximate_presence_count"] = len(g.members), 1
 	}
 	return 0, o, nil

@@ -76,7 +76,7 @@ func mediaJSON(media object) object {
 		o["text"] = text
 	}
 	if e, _ := media["emoji"].(object); e != nil {
-		o["emoji"] = object{"id": nilIfEmpty(str(e["id"])), "name": str(e["name"])}
+		o["emoji"] = object{"id": nilIfEmpty(idOf(e["id"])), "name": str(e["name"])}
 	}
 	return o
 }

@@ -85,10 +85,19 @@ func (s *Discord) listReactions(r *request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
+	limit, err := r.limit(25, maxPage)
+	if err != nil {
+		return 0, nil, err
+	}
 	list := []any{}
 	for _, o := range m.reactions {
-		if o.emoji == emoji {
-			for _, id := range o.users {
+		if o.emoji != emoji {
+			continue
+		}
+		users := slices.Clone(o.users)
+		slices.SortFunc(users, compareIDs)
+		for _, id := range users {
+			if len(list) < limit && compareIDs(id, r.query.Get("after")) > 0 {
 				list = append(list, s.userJSON(id))
 			}
 		}

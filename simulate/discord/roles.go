@@ -241,7 +241,7 @@ func (s *Discord) moveRoles(r *request, g *guild) (int, any, error) {
 	}
 	for _, o := range list {
 		inner := *r
-		inner.params = map[string]string{"role": str(o["id"])}
+		inner.params = map[string]string{"role": idOf(o["id"])}
 		role, err := s.ownRole(&inner, g)
 		switch {
 		case err != nil:
@@ -340,7 +340,7 @@ func (s *Discord) setRoles(g *guild, m *Member, list []any) ([]string, error) {
 	}
 	var roles []string
 	for _, v := range list {
-		id := str(v)
+		id := idOf(v)
 		if g.role(id) == nil || id == g.ID {
 			return nil, invalid("roles", "INVALID_ROLE", "Invalid Role")
 		}

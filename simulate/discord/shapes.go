@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -128,4 +129,12 @@ func nilIfEmpty(text string) any {
 func str(v any) string {
 	text, _ := v.(string)
 	return strings.ToValidUTF8(text, "�")
+}
+
+// idOf is an id of decoded JSON: text, or a number, which Discord takes too.
+func idOf(v any) string {
+	if n, ok := v.(json.Number); ok {
+		return n.String()
+	}
+	return str(v)
 }

@@ -134,8 +134,8 @@ func (s *Discord) readApplied(r *request, forum *channel, t *thread) error {
 	known, _ := forum.settings["available_tags"].([]any)
 	t.tags = nil
 	for _, v := range list {
-		id := str(v)
-		i := slices.IndexFunc(known, func(v any) bool { o, _ := v.(object); return str(o["id"]) == id })
+		id := idOf(v)
+		i := slices.IndexFunc(known, func(v any) bool { o, _ := v.(object); return idOf(o["id"]) == id })
 		if i < 0 {
 			return errNoTag
 		}
@@ -322,7 +322,7 @@ func (s *Discord) listThreadMembers(r *request, c *channel) (int, any, error) {
 	}
 	list := []any{}
 	for _, m := range c.thread.members {
-		list = append(list, s.threadMemberJSON(c, m.user, r.query.Get("with_member") == "true"))
+		list = append(list, s.threadMemberJSON(c, m.user, r.asks("with_member")))
 	}
 	return 0, list, nil
 }
@@ -335,7 +335,7 @@ func (s *Discord) getThreadMember(r *request, c *channel) (int, any, error) {
 	if !c.thread.has(id) {
 		return 0, nil, errUnknownMember
 	}
-	return 0, s.threadMemberJSON(c, id, r.query.Get("with_member") == "true"), nil
+	return 0, s.threadMemberJSON(c, id, r.asks("with_member")), nil
 }
 
 func (s *Discord) joinThread(r *request, c *channel) (int, any, error) {

@@ -101,7 +101,7 @@ func (s *Discord) readWebhook(r *request, w *Webhook, isNew bool) error {
 			w.avatar = pictureHash(str(v))
 		}
 	}
-	if id := str(r.body["channel_id"]); id != "" && !isNew {
+	if id := idOf(r.body["channel_id"]); id != "" && !isNew {
 		c := s.byID[id]
 		if c == nil || c.Guild != s.byID[w.Channel].Guild || c.thread != nil || c.Type == Category {
 			return errUnknownChannel
@@ -225,7 +225,7 @@ func (s *Discord) executeWebhook(r *request) (int, any, error) {
 	if at := str(r.body["avatar_url"]); at != "" {
 		m.avatar = pictureHash(at)
 	}
-	if !w.bot && r.query.Get("with_components") != "true" {
+	if !w.bot && !r.asks("with_components") {
 		delete(r.body, "components") // only an application's have those that do something
 	}
 	if err := s.fill(c, m, r); err != nil {
@@ -243,7 +243,7 @@ func (s *Discord) executeWebhook(r *request) (int, any, error) {
 	} else {
 		s.post(c, m)
 	}
-	if r.query.Get("wait") != "true" {
+	if !r.asks("wait") {
 		return http.StatusNoContent, nil, nil
 	}
 	return 0, s.messageJSON(m, view{content: true}), nil
