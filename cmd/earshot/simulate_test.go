@@ -18,6 +18,8 @@ type simulated struct {
 	Bot     string            `json:"bot_user"`
 	Team    string            `json:"workspace"`
 	Env     map[string]string `json:"env"`
+	// Of Discord: the channels' ids by their names.
+	Channels map[string]string `json:"channels"`
 
 	auth string // the header that the bot sends
 	stop func()
@@ -137,6 +139,50 @@ func TestASimulatedPlatformSaysItsWorkspaceAndTheKeyForIt(t *testing.T) {
 	}
 }
 
+// TestASimulatedDiscordPrintsTheIDsOfItsChannels has a newcomer copy an id for the check.
+func TestASimulatedDiscordPrintsTheIDsOfItsChannels(t *testing.T) {
+	t.Parallel()
+	out, in := io.Pipe()
+	ctx, stop := context.WithCancel(t.Context())
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, []string{"earshot", "simulate", "discord"}, nil, strings.NewReader(""), in, t.Output())
+	}()
+	env, general := []string{"HOME=" + t.TempDir()}, ""
+	for lines := bufio.NewScanner(out); general == "" && lines.Scan(); {
+		if v, ok := strings.CutPrefix(lines.Text(), "export "); ok {
+			env = append(env, v)
+		}
+		if id, ok := strings.CutSuffix(lines.Text(), "  general"); ok {
+			general = id
+		}
+	}
+	go io.Copy(io.Discard, out)
+	var printed, failed strings.Builder
+	if got := run(ctx, []string{"earshot", "check", "discord", "--channel", general}, env, strings.NewReader(""), &printed, &failed); got != exitOK {
+		t.Errorf("the check of channel %q ends with %d:\n%s%s", general, got, printed.String(), failed.String())
+	}
+	if !strings.Contains(printed.String(), "general") {
+		t.Errorf("the check says nothing of the channel:\n%s", printed.String())
+	}
+	stop()
+	<-code
+}
+
+func TestADiscordTakesTheNumberOfAnInvitation(t *testing.T) {
+	t.Parallel()
+	s := serveSimulated(t, "Bot", "DISCORD_BOT_TOKEN", "discord", "--json", "--limits", "off", "--permissions", "0")
+	if status, _ := s.ask(t, http.MethodPost, s.API+"/guilds/"+s.Team+"/roles", "{}"); status != http.StatusForbidden {
+		t.Errorf("without a permission a role is made with status %d", status)
+	}
+	s.interrupted(t)
+	s = serveSimulated(t, "Bot", "DISCORD_BOT_TOKEN", "discord", "--json", "--limits", "off")
+	if status, made := s.ask(t, http.MethodPost, s.API+"/guilds/"+s.Team+"/roles", `{"name":"helper"}`); status != http.StatusOK || made["name"] != "helper" {
+		t.Errorf("a role is made with status %d: %v", status, made)
+	}
+	s.interrupted(t)
+}
+
 func TestASimulatedDiscordServesUntilItIsInterrupted(t *testing.T) {
 	t.Parallel()
 	s := serveSimulated(t, "Bot", "DISCORD_BOT_TOKEN",
@@ -170,6 +216,9 @@ func TestASimulatedDiscordServesUntilItIsInterrupted(t *testing.T) {
 		t.Errorf("people see %v", list)
 	}
 	channel, _ := m["channel"].(string)
+	if channel == "" || s.Channels["general"] != channel {
+		t.Errorf("its channels are %v, and general is %q", s.Channels, channel)
+	}
 	id, _ := said["id"].(string)
 	if _, m := s.ask(t, http.MethodGet, s.API+"/channels/"+channel+"/messages/"+id, ""); m["id"] != id || m["content"] != "" {
 		t.Errorf("without the intent, the bot gets %v", m)

@@ -158,6 +158,20 @@ func (s *Discord) Events(kinds ...string) []Event {
 	return fake.FilterByName(s.events, kinds, func(e *Event) string { return e.Type })
 }
 
+// Channels returns the channels of the guilds that the bot is in, without threads and
+// direct messages, in the order in which they were made.
+func (s *Discord) Channels() []Channel {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Channel
+	for _, c := range s.channels {
+		if c.Guild != "" && c.thread == nil {
+			out = append(out, Channel{ID: c.ID, Guild: c.Guild, Type: c.Type, Name: c.Name, Topic: c.Topic, Parent: c.Parent, Private: c.private()})
+		}
+	}
+	return out
+}
+
 // Connections returns how many sockets are open.
 func (s *Discord) Connections() int {
 	s.mu.Lock()
