@@ -22,8 +22,8 @@ const (
 
 var (
 	errPollOver  = &apiError{status: 400, code: 520001, message: "Poll expired"}
-	errNoPoll    = &apiError{status: 400, code: 50035, message: "Invalid Form Body"}
-	errPollEdits = &apiError{status: 400, code: 520006, message: "Cannot edit a poll message"}
+	errNoPoll    = &apiError{status: 400, code: 520006, message: "Cannot expire a non-poll message"}
+	errPollEdits = &apiError{status: 400, code: 520003, message: "Cannot edit a poll message"}
 )
 
 // A poll is one as Discord keeps it.
@@ -282,7 +282,7 @@ func (s *Discord) answerVoters(r *request, _ *channel, m *message) (int, any, er
 	}
 	answer, err := strconv.Atoi(r.params["answer"])
 	if m.poll == nil || err != nil || !slices.Contains(m.poll.answers(), answer) {
-		return 0, nil, errNoPoll
+		return 0, nil, invalid("answer_id", "BASE_TYPE_CHOICES", "Value is no answer of a poll.")
 	}
 	voters := slices.Clone(m.poll.voters[answer])
 	slices.SortFunc(voters, compareIDs)

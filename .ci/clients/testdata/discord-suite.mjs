@@ -399,6 +399,12 @@ check("a poll is ended, and its result is a message", async () => {
   assert.equal(fields.victor_answer_text, "Tea");
   assert.equal(fields.total_votes, "1");
 });
+check("a poll cannot be edited, nor ended twice", async () => {
+  const sent = await general.send({ poll });
+  await refused(520003, () => sent.edit("no poll"));
+  await sent.poll.end();
+  await refused(520001, () => client.rest.post(`/channels/${general.id}/polls/${sent.id}/expire`));
+});
 check("a poll of the wrong form is refused", async () => {
   await refused(50035, () => general.send({ poll: { ...poll, question: { text: "x".repeat(301) } } }));
   await refused(50035, () => general.send({ poll: { ...poll, answers: Array.from({ length: 11 }, (_, i) => ({ text: `${i}` })) } }));
