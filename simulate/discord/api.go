@@ -81,7 +81,8 @@ func invalid(key, code, text string) error {
 // A route is one operation. Its name is that of Discord's OpenAPI description.
 type route struct {
 	op, method, path string
-	open             bool // needs no bot token
+	open             bool     // needs no bot token
+	segments         []string // of the path
 	run              handler
 }
 

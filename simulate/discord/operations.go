@@ -147,6 +147,9 @@ func init() { //nolint:gochecknoinits // the list's functions use the list
 		{op: "update_webhook_message", method: "PATCH", path: "/webhooks/{webhook}/{token}/messages/{message}", open: true, run: webhookMessage((*Discord).updateWebhookMessage, (*Discord).changePrivate)},
 		{op: "delete_webhook_message", method: "DELETE", path: "/webhooks/{webhook}/{token}/messages/{message}", open: true, run: webhookMessage((*Discord).deleteWebhookMessage, (*Discord).deletePrivate)},
 	}
+	for i, r := range operations {
+		operations[i].segments = strings.Split(strings.Trim(r.path, "/"), "/")
+	}
 }
 
 func (s *Discord) getGateway(*request) (int, any, error) {

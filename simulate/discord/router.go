@@ -24,40 +24,47 @@ func match(method, path string) (ro route, values map[string]string, ok bool) {
 	}
 	best := -1
 	for _, r := range operations {
-		n, found := r.matches(parts)
+		n := r.matches(parts)
 		switch {
 		case n < 0:
 		case r.method != method && best < 0:
-			ro, values, ok = route{method: method, path: r.path, run: refuseMethod}, found, true
+			ro, ok = route{method: method, path: r.path, segments: r.segments, run: refuseMethod}, true
 		case r.method == method && n > best:
-			ro, values, best, ok = r, found, n, true
+			ro, best, ok = r, n, true
 		}
 	}
-	return ro, values, ok
+	return ro, ro.values(parts), ok
 }
 
 func refuseMethod(*Discord, *request) (int, any, error) { return 0, nil, errBadMethod }
 
 // matches returns how many segments of a path are literally those of the operation, -1
-// where the path is not the operation's, and what stands for the others.
-func (r route) matches(parts []string) (int, map[string]string) {
-	own := strings.Split(strings.Trim(r.path, "/"), "/")
-	if len(own) != len(parts) {
-		return -1, nil
+// where the path is not the operation's.
+func (r route) matches(parts []string) int {
+	if len(r.segments) != len(parts) {
+		return -1
 	}
 	n := 0
-	values := map[string]string{}
-	for i, p := range own {
-		if name, is := strings.CutPrefix(p, "{"); is {
-			values[strings.TrimSuffix(name, "}")] = parts[i]
-			continue
+	for i, p := range r.segments {
+		switch {
+		case p == parts[i]:
+			n++
+		case p[0] != '{':
+			return -1
 		}
-		if p != parts[i] {
-			return -1, nil
-		}
-		n++
 	}
-	return n, values
+	return n
+}
+
+// values are what stands for {…} in a path that is the operation's.
+func (r route) values(parts []string) map[string]string {
+	values := map[string]string{}
+	for i, p := range r.segments {
+		if p[0] == '{' {
+			values[p[1:len(p)-1]] = parts[i]
+		}
+	}
+	return values
 }
 
 // unknownRoute answers as Discord does, and writes down what the fake lacks.
