@@ -237,7 +237,7 @@ func (s *Discord) executeWebhook(r *request) (int, any, error) {
 	if c.Type == Forum {
 		inner := *r
 		inner.body = object{"name": title, "applied_tags": r.body["applied_tags"]}
-		if c, err = s.openPost(&inner, c, m, w.ID); err != nil {
+		if _, err = s.openPost(&inner, c, m, w.ID); err != nil {
 			return 0, nil, err
 		}
 	} else {
