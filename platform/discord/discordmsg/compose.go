@@ -18,11 +18,14 @@ func (r *reader) compose(m *earshot.Message, v value, p *mentionedPeople) {
 	}
 	own := []string{p.stored(text.Str())}
 	app := m.Author.Kind == earshot.Bot
+	r.own = r.names.Self != "" && string(m.Author.ID) == r.names.Self
 	for _, s := range r.components(v) {
 		own = append(own, p.stored(s))
 	}
 	own = append(own, r.stickers(v)...)
-	own = append(own, r.poll(v)...)
+	poll, votes := r.poll(v)
+	own = append(own, poll, invitation(v))
+	own = append(own, r.alternatives(v)...)
 	m.Files = r.files(m.Files, v, "")
 	r.forwards(m, v, p)
 	for i, e := range r.list(v, "embeds") {
@@ -43,7 +46,12 @@ func (r *reader) compose(m *earshot.Message, v value, p *mentionedPeople) {
 			m.Shared = append(m.Shared, q)
 		}
 	}
-	m.Text = joinLines(own)
+	// Without MESSAGE_CONTENT Discord tells who used a command, and not what the answer
+	// says. Such a message stays one that says nothing.
+	if m.Text = joinLines(own); !r.own && (m.Text != "" || len(m.Files)+len(m.Shared) > 0) {
+		own = append(own, r.used(v))
+	}
+	m.Text = joinLines(append(own, votes))
 }
 
 // joinLines joins pieces of text, one a line, without the empty ones and those that
@@ -63,25 +71,4 @@ func joinLines(list []string) string {
 		b.WriteString(s)
 	}
 	return b.String()
-}
-
-// Types of components that hold text or others (Discord's documentation, Component
-// Reference). A component of an unknown type is looked into.
-const textDisplay = 10
-
-// components returns the texts of a message that is made of components.
-func (r *reader) components(v value) []string {
-	var out []string
-	for _, c := range r.list(v, "components") {
-		if !r.more() {
-			break
-		}
-		if c.Get("type").Int() == textDisplay {
-			out = append(out, c.At("content"))
-		}
-		if c.Get("components").Array() {
-			out = append(out, r.components(c)...)
-		}
-	}
-	return out
 }

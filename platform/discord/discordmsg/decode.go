@@ -106,6 +106,7 @@ const (
 // A reader decodes one message.
 type reader struct {
 	names    Names
+	own      bool // the message is the bot's: its buttons are none of its words
 	elements int
 	notes    []string
 }
@@ -177,6 +178,9 @@ func (r *reader) decode(v value, references bool) (DecodedMessage, error) {
 	m := &d.Message
 	if kindOfType(d.Type) == systemNote {
 		m.Text = people.stored(r.systemText(v, d.Type))
+		if d.Type == typeAutoModeration {
+			r.blocked(m, v, people)
+		}
 	} else {
 		r.compose(m, v, people)
 	}

@@ -163,7 +163,9 @@ func (r *reader) fromExport(v value, h ExportHeader, t int) value {
 		field("content", exportContent(v, t)), field("author", exportUser(v.Get("author"))),
 		field("member", renameFields(v.Get("author"), "nick", "nickname")),
 		field("mentions", mapList(v.Get("mentions"), exportUser)),
-		field("reactions", v.Get("reactions")))
+		field("reactions", v.Get("reactions")),
+		field("call", renameFields(v, "ended_timestamp", "callEndedTimestamp")),
+		field("interaction", exportInteraction(v.Get("interaction"))))
 	out.Members = append(out.Members, exportBody(v)...)
 	if a := v.Get("author"); a.Get("isBot").Bool() && strings.Trim(a.At("discriminator"), "0") == "" {
 		// Bots have a discriminator, webhooks have none. The answer to a command is
@@ -195,14 +197,44 @@ func (r *reader) fromExport(v value, h ExportHeader, t int) value {
 func exportBody(v value) []member {
 	return []member{
 		field("attachments", mapList(v.Get("attachments"), func(f value) value {
-			x := renameFields(f, "id", "id", "filename", "fileName", "size", "fileSizeBytes")
+			x := renameFields(f, "id", "id", "filename", "fileName", "size", "fileSizeBytes", "description", "description", "title", "title")
 			if t := mediaType(f.At("fileName")); t != "" {
 				x.Members = append(x.Members, field("content_type", text(t)))
 			}
 			return x
 		})),
 		field("embeds", v.Get("embeds")), field("sticker_items", v.Get("stickers")),
+		field("components", mapList(v.Get("components"), func(c value) value { return exportComponent(c, 0) })),
 	}
+}
+
+// exportComponentTypes are DiscordChatExporter's names of the types of components that it
+// writes with words (MessageComponentType).
+var exportComponentTypes = map[string]int{"ActionRow": 1, "Button": componentButton}
+
+// exportComponent writes a component, and those within it, as Discord would have.
+func exportComponent(c value, depth int) value {
+	out := renameFields(c, "label", "label", "url", "url", "emoji", "emoji")
+	out.Members = append(out.Members, field("type", number(numberOf(exportComponentTypes, c.At("type"), 0))))
+	if depth < maxExportDepth {
+		out.Members = append(out.Members, field("components", mapList(c.Get("components"), func(c value) value { return exportComponent(c, depth+1) })))
+	}
+	return out
+}
+
+// maxExportDepth is how deep components stand within others.
+const maxExportDepth = 8
+
+// exportInteraction writes who used a command as Discord would have.
+func exportInteraction(x value) value {
+	if !x.Object() {
+		return value{}
+	}
+	out := renameFields(x, "id", "id", "name", "name")
+	u := x.Get("user")
+	user := renameFields(u, "id", "id", "username", "name", "global_name", "nickname")
+	out.Members = append(out.Members, field("user", user))
+	return out
 }
 
 // exportUser writes a user as Discord would have. The nickname is the name that

@@ -64,6 +64,12 @@ func TestAnExportTellsTheSameAsTheGateway(t *testing.T) {
 		"a webhook": {
 			`"author":{"id":"910000000000000001","username":"Ren","bot":true,"discriminator":"0000"},"webhook_id":"910000000000000001"`,
 			`"author":{"id":"910000000000000001","name":"Ren","nickname":"Ren","discriminator":"0000","isBot":true}`},
+		"a command with its name": {
+			`"type":20,"author":{"id":"5","username":"ci","bot":true},"interaction":{"id":"6","type":2,"name":"deploy","user":{"id":"1","username":"ann.w","global_name":"Ann W"}},"interaction_metadata":{"id":"6","type":2,"user":{"id":"1","username":"ann.w","global_name":"Ann W"}}`,
+			`"type":"20","author":{"id":"5","name":"ci","nickname":"ci","discriminator":"0000","isBot":true},"interaction":{"id":"6","name":"deploy","user":{"id":"1","name":"ann.w","nickname":"Ann W","isBot":false}}`},
+		"buttons": {
+			`"author":{"id":"5","username":"ci","bot":true},"components":[{"type":1,"components":[{"type":2,"style":5,"label":"Log","url":"https://ci.example/8","emoji":{"id":null,"name":"📄"}}]}]`,
+			`"author":{"id":"5","name":"ci","nickname":"ci","discriminator":"1234","isBot":true},"components":[{"type":"ActionRow","components":[{"type":"Button","style":"Link","label":"Log","url":"https://ci.example/8","customId":null,"emoji":{"id":"","name":"📄","code":"page"}}]}]`},
 		"somebody joins": {`"type":7,"content":""`, `"type":"GuildMemberJoin","content":"Joined the server."`},
 		"a new name":     {`"type":4,"content":"ops"`, `"type":"ChannelNameChange","content":"Changed the channel name: ops"`},
 		"a pin":          {`"type":6,"content":""`, `"type":"ChannelPinnedMessage","content":"Pinned a message.","reference":` + ref},

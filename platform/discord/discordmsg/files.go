@@ -3,8 +3,10 @@ package discordmsg
 import (
 	"cmp"
 	"math"
+	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/earshot-ai/earshot"
@@ -24,13 +26,50 @@ func (r *reader) files(out []earshot.File, v value, path string) []earshot.File 
 			r.note(at + ": no id")
 			continue
 		}
-		x := earshot.File{ID: earshot.ArtifactID(id), Name: cmp.Or(oneLine(f.At("filename")), id), Type: tolerant.CutRunes(oneLine(f.At("content_type")), maxLabel)}
+		x := earshot.File{ID: earshot.ArtifactID(id), Name: cmp.Or(attachmentName(f), id), Type: tolerant.CutRunes(oneLine(f.At("content_type")), maxLabel)}
 		x.Size = max(0, f.Get("size").Int())
-		if length, err := strconv.ParseFloat(f.At("duration_secs"), 64); err == nil { // of voice messages only
+		if length, err := strconv.ParseFloat(f.At("duration_secs"), 64); err == nil && f.At("waveform") != "" { // of voice messages only
 			x.Name = voice.Name(time.Duration(min(max(length, 0), math.MaxInt32) * float64(time.Second)))
 		}
 		if !slices.ContainsFunc(out, func(f earshot.File) bool { return f.ID == x.ID }) {
 			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// attachmentName returns the name that people see: the title, where Discord has taken letters
+// out of the name of the file, with the extension, which the title has not
+// (Discord's documentation, Attachment Object).
+func attachmentName(f value) string {
+	name, title := fileName(f.At("filename")), fileName(f.At("title"))
+	ext := path.Ext(name)
+	if title == "" || strings.EqualFold(path.Ext(title), ext) {
+		return cmp.Or(title, name)
+	}
+	return fileName(title + ext)
+}
+
+// alternatives returns a line for each attachment that has an alternative text, or is a
+// recording of a game: "[alt text of a.png: a red error dialog]".
+func (r *reader) alternatives(v value) []string {
+	var out []string
+	for _, f := range v.Get("attachments").List {
+		if !r.more() {
+			break
+		}
+		name := cmp.Or(attachmentName(f), "a file")
+		if s := line(f.At("description"), maxDescription); s != "" {
+			out = append(out, bracket("alt text of "+escapeMarkup(name), s))
+		}
+		clip := []string{line(f.Get("application").At("name"), maxTitle)}
+		for _, u := range r.list(f, "clip_participants") {
+			if r.more() {
+				clip = append(clip, displayName(u))
+			}
+		}
+		if s := parts(clip...); s != "" {
+			out = append(out, bracket("clip "+escapeMarkup(name), s))
 		}
 	}
 	return out
@@ -44,26 +83,9 @@ func (r *reader) stickers(v value) []string {
 	}
 	var out []string
 	for _, s := range list {
-		if name := escapeMarkup(oneLine(s.At("name"))); name != "" && r.more() {
-			out = append(out, "[sticker: "+name+"]")
+		if name := oneLine(s.At("name")); name != "" && r.more() {
+			out = append(out, bracket("sticker", name))
 		}
 	}
 	return out
-}
-
-// poll returns a poll's line: "[poll: Lunch? · pizza · sushi]". Votes are left out:
-// they change without an edit.
-func (r *reader) poll(v value) []string {
-	p := v.Get("poll")
-	line := oneLine(p.Get("question").At("text"))
-	if !p.Object() || line == "" {
-		return nil
-	}
-	for _, a := range r.list(p, "answers") {
-		m := a.Get("poll_media")
-		if s := cmp.Or(oneLine(m.At("text")), oneLine(m.Get("emoji").At("name"))); s != "" && r.more() {
-			line += " · " + s
-		}
-	}
-	return []string{"[poll: " + escapeMarkup(line) + "]"}
 }

@@ -25,15 +25,21 @@ var markup = regexp.MustCompile(`<(?:@!?([0-9]{1,20})|@&([0-9]{1,20})|#([0-9]{1,
 type mentionedPeople struct {
 	names Names
 	known map[string]string
+	there map[string]string // channels that the message names itself, such as those of another server
 	told  []earshot.AuthorID
 }
 
 // people reads the users that a message lists as mentioned.
 func (r *reader) people(v value) *mentionedPeople {
-	p := &mentionedPeople{names: r.names, known: map[string]string{}}
+	p := &mentionedPeople{names: r.names, known: map[string]string{}, there: map[string]string{}}
 	for _, u := range r.list(v, "mentions") {
 		if a := r.user(u, u.Get("member")); a.ID != "" && r.more() {
 			p.known[string(a.ID)] = a.Name
+		}
+	}
+	for _, c := range r.list(v, "mention_channels") {
+		if id := snowflake(c.At("id")); id != "" && r.more() {
+			p.there[id] = oneLine(c.At("name"))
 		}
 	}
 	return p
@@ -137,7 +143,7 @@ func (p *mentionedPeople) span(group func(int) string, all string, mention bool)
 		if p.names.Channel != nil {
 			name = p.names.Channel(id)
 		}
-		return "<#" + id + formatLabel(name) + ">"
+		return "<#" + id + formatLabel(cmp.Or(name, p.there[id])) + ">"
 	}
 	if name := group(4); name != "" {
 		return ":" + name + ":"

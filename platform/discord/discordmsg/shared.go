@@ -26,48 +26,49 @@ func ownEmbed(e value, said string) bool {
 
 // embed returns what an embed says, line by line, in Discord's markup.
 func (r *reader) embed(e value) []string {
-	out := []string{oneLine(e.Get("author").At("name")), embedTitle(e), e.At("description")}
+	author, provider := e.Get("author"), line(e.Get("provider").At("name"), maxTitle)
+	out := []string{linked(line(author.At("name"), maxTitle), author.At("url")), provider, linked(line(e.At("title"), maxTitle), e.At("url"))}
+	return append(out, r.embedBody(e)...)
+}
+
+// embedBody returns what stands below the title of an embed, line by line.
+func (r *reader) embedBody(e value) []string {
+	out := []string{e.At("description")}
 	for _, f := range r.list(e, "fields") {
 		if !r.more() {
 			break
 		}
-		name, text := oneLine(f.At("name")), strings.TrimSpace(f.At("value"))
+		name, text := line(f.At("name"), maxTitle), strings.TrimSpace(f.At("value"))
 		if name != "" && text != "" {
 			name += ": "
 		}
 		out = append(out, name+text)
 	}
-	return append(out, e.Get("footer").At("text"))
-}
-
-// embedTitle returns an embed's title with its link.
-func embedTitle(e value) string {
-	t, url := oneLine(e.At("title")), e.At("url")
-	if t == "" || hostOf(url) == "" || strings.ContainsAny(url, "<>| \n\t") {
-		return t
+	for _, kind := range [...]string{"image", "thumbnail", "video"} {
+		if s := line(e.Get(kind).At("description"), maxDescription); s != "" {
+			out = append(out, bracket("image", s))
+		}
 	}
-	return t + " <" + url + ">"
+	out = append(out, r.components(e)...)
+	return append(out, e.Get("footer").At("text"))
 }
 
 // preview reads an embed that Discord made of a link. ok is false where it shows no
 // words: the name of a page's site alone is none.
 func (r *reader) preview(e value, p *mentionedPeople) (earshot.SharedContent, bool) {
-	q := earshot.SharedContent{Kind: earshot.Link, Place: hostOf(e.At("url")), Author: oneLine(e.Get("author").At("name"))}
+	author, site := line(e.Get("author").At("name"), maxTitle), line(e.Get("provider").At("name"), maxTitle)
+	q := earshot.SharedContent{Kind: earshot.Link, Place: hostOf(e.At("url")), Author: cmp.Or(author, site)}
 	if q.Place == "" {
 		q.Kind = earshot.AppQuote
 	}
 	if e.At("type") == "poll_result" {
 		return q, false
 	}
-	q.Author = cmp.Or(q.Author, oneLine(e.Get("provider").At("name")))
-	lines := []string{oneLine(e.At("title")), e.At("description")}
-	for _, f := range r.list(e, "fields") {
-		if !r.more() {
-			break
-		}
-		lines = append(lines, strings.TrimSpace(oneLine(f.At("name"))+": "+f.At("value")))
+	text := joinLines(append([]string{line(e.At("title"), maxTitle)}, r.embedBody(e)...))
+	if text != "" && author != "" && !strings.Contains(strings.ToLower(q.Place), strings.ToLower(site)) {
+		text += "\n" + site // what the host does not say
 	}
-	q.Text = r.bounded(p.quoted(joinLines(lines)), "embeds")
+	q.Text = r.bounded(p.quoted(text), "embeds")
 	return q, q.Text != ""
 }
 
@@ -107,6 +108,7 @@ func (r *reader) snapshot(s value) earshot.SharedContent {
 	p := r.people(s)
 	lines := append([]string{s.At("content")}, r.components(s)...)
 	lines = append(lines, r.stickers(s)...)
+	lines = append(lines, r.alternatives(s)...)
 	for _, e := range r.list(s, "embeds") {
 		if !r.more() {
 			break
@@ -127,5 +129,5 @@ func hostOf(url string) string {
 	if i := strings.IndexAny(rest, "/?#\\"); i >= 0 {
 		rest = rest[:i]
 	}
-	return oneLine(rest[strings.LastIndexByte(rest, '@')+1:])
+	return line(rest[strings.LastIndexByte(rest, '@')+1:], maxHost)
 }

@@ -1,9 +1,6 @@
 package discordmsg
 
-import (
-	"cmp"
-	"strings"
-)
+import "strings"
 
 // The types of messages that are told apart (Discord's documentation, Message Types).
 const (
@@ -21,6 +18,8 @@ const (
 	typeStarter         = 21
 	typeMenuCommand     = 23
 	typeAutoModeration  = 24
+	typeSubscription    = 25
+	typePurchase        = 44
 	typePollResult      = 46
 )
 
@@ -74,8 +73,8 @@ var notes = map[int]string{
 	17:                  "the server has failed the requirements of Server Discovery for three weeks",
 	typeThreadCreated:   "started a thread: %",
 	22:                  "was reminded to invite people",
-	typeAutoModeration:  "AutoMod has blocked a message",
-	25:                  "subscribed to a role",
+	typeAutoModeration:  "AutoMod has blocked a message: %",
+	typeSubscription:    "subscribed to a role: %",
 	26:                  "was offered a subscription",
 	27:                  "started a stage: %",
 	28:                  "ended a stage: %",
@@ -87,7 +86,7 @@ var notes = map[int]string{
 	37:                  "disabled security actions",
 	38:                  "reported a raid",
 	39:                  "reported a false alarm",
-	44:                  "bought something in this server",
+	typePurchase:        "bought something in this server: %",
 	typePollResult:      "a poll has closed: %",
 	55:                  "upgraded the stream's quality",
 }
@@ -111,8 +110,19 @@ func (r *reader) systemText(v value, t int) string {
 		default:
 			told = "<@" + who + ">"
 		}
+	case typeCall:
+		if length := callLength(v); length != "" {
+			return notes[t] + " that lasted " + length
+		}
+		return notes[t]
 	case typePollResult:
 		told = escapeMarkup(r.pollResult(v))
+	case typeAutoModeration:
+		told = escapeMarkup(r.moderation(v))
+	case typeSubscription:
+		told = escapeMarkup(line(v.Get("role_subscription_data").At("tier_name"), maxTitle))
+	case typePurchase:
+		told = escapeMarkup(line(v.Get("purchase_notification").Get("guild_product_purchase").At("product_name"), maxTitle))
 	default: // names
 		told = escapeMarkup(told)
 	}
@@ -121,26 +131,4 @@ func (r *reader) systemText(v value, t int) string {
 		return strings.TrimRight(strings.Replace(line, "%", "", 1), ": ")
 	}
 	return strings.Replace(line, "%", told, 1)
-}
-
-// pollResult names a poll and its winner, which Discord tells as fields of an embed
-// (Discord's documentation, Poll Result Embed Fields).
-func (r *reader) pollResult(v value) string {
-	told := map[string]string{}
-	for _, e := range r.list(v, "embeds") {
-		for _, f := range r.list(e, "fields") {
-			if !r.more() {
-				break
-			}
-			told[f.At("name")] = oneLine(f.At("value"))
-		}
-	}
-	question, winner := told["poll_question_text"], told["victor_answer_text"]
-	if question == "" || winner == "" {
-		return cmp.Or(question, winner)
-	}
-	if n := told["victor_answer_votes"]; n != "" {
-		winner += " (" + n + " of " + cmp.Or(told["total_votes"], "?") + " votes)"
-	}
-	return question + " – " + winner
 }
