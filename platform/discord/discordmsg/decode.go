@@ -208,8 +208,11 @@ func (r *reader) edited(v value) earshot.Time {
 // reference reads which message a reply replies to.
 func (r *reader) reference(d *DecodedMessage, v value) {
 	ref := v.Get("message_reference")
-	if isReplyType(d.Type) && ref.Get("type").Int() == referenceReply {
-		id, channel := ref.At("message_id"), snowflake(ref.At("channel_id"))
+	id, channel := ref.At("message_id"), snowflake(ref.At("channel_id"))
+	// Older exports and some programs have a reply as a message without a type of its own.
+	// A message that came from a channel that is followed refers to that one.
+	plain := d.Type == typeDefault && v.Get("flags").Int()&isCrosspost == 0 && channel != "" && channel == d.Channel && isSnowflake(id)
+	if (plain || isReplyType(d.Type)) && ref.Get("type").Int() == referenceReply {
 		switch {
 		case !isSnowflake(id):
 			if ref.Object() {
@@ -220,6 +223,10 @@ func (r *reader) reference(d *DecodedMessage, v value) {
 		}
 	}
 }
+
+// isCrosspost is the flag of a message that came from a channel that is followed
+// (IS_CROSSPOST of Message Flags).
+const isCrosspost = 1 << 1
 
 // referenced reads the message that a reply replies to, or that a thread was started
 // from.

@@ -70,6 +70,12 @@ func TestAnExportTellsTheSameAsTheGateway(t *testing.T) {
 		"buttons": {
 			`"author":{"id":"5","username":"ci","bot":true},"components":[{"type":1,"components":[{"type":2,"style":5,"label":"Log","url":"https://ci.example/8","emoji":{"id":null,"name":"📄"}}]}]`,
 			`"author":{"id":"5","name":"ci","nickname":"ci","discriminator":"1234","isBot":true},"components":[{"type":"ActionRow","components":[{"type":"Button","style":"Link","label":"Log","url":"https://ci.example/8","customId":null,"emoji":{"id":"","name":"📄","code":"page"}}]}]`},
+		"a reply without a type of its own": {
+			`"type":0,"message_reference":{"type":0,"message_id":"1099999999999999999","channel_id":"800000000000000001"}`,
+			`"type":"Default","reference":` + ref},
+		"a call": {
+			`"type":3,"content":"","call":{"participants":[],"ended_timestamp":"2023-04-24T10:19:40+00:00"}`,
+			`"type":"Call","content":"Started a call that lasted 12 minutes.","callEndedTimestamp":"2023-04-24T12:19:40+02:00"`},
 		"somebody joins": {`"type":7,"content":""`, `"type":"GuildMemberJoin","content":"Joined the server."`},
 		"a new name":     {`"type":4,"content":"ops"`, `"type":"ChannelNameChange","content":"Changed the channel name: ops"`},
 		"a pin":          {`"type":6,"content":""`, `"type":"ChannelPinnedMessage","content":"Pinned a message.","reference":` + ref},
