@@ -30,7 +30,7 @@ const (
 	faultAfterSent            = "after_sent"              // Sent is written
 	faultBeforeUpdate         = "before_update"           // the placeholder's last text is written, and not visible
 	faultAfterUpdate          = "after_update"            // it is visible, our own message is not stored
-	faultAfterRetract         = "after_retract"           // a placeholder that took no text is deleted, the store does not know
+	faultAfterRetract         = "after_retract"           // a placeholder in whose place something is posted is deleted, the store does not know
 	faultBeforeFinish         = "before_finish"           // all is posted
 	faultAfterFinish          = "after_finish"            // the turn has ended, we still have the lease
 )
@@ -50,6 +50,12 @@ func PlaceholderFaultPoints() []string {
 	return []string{faultAfterRecord, faultAfterSent, faultAfterPlaceholder, faultBeforeUpdate, faultAfterUpdate}
 }
 
+// NotifierFaultPoints returns the further points of a turn whose placeholder is deleted before
+// the reply is posted, because the platform is a [Notifier].
+func NotifierFaultPoints() []string {
+	return []string{faultAfterRecord, faultAfterSent, faultAfterPlaceholder, faultAfterRetract}
+}
+
 // ToolFaultPoints returns the further points of a turn whose model calls tools of one's
 // own.
 func ToolFaultPoints() []string { return []string{faultAfterCall, faultAfterRun} }
@@ -66,5 +72,5 @@ func KillAt(point string) (fault func(string), ok bool) {
 		if at == point {
 			os.Exit(137)
 		}
-	}, slices.Contains(slices.Concat(FaultPoints(), PlaceholderFaultPoints(), ToolFaultPoints(), ApprovalFaultPoints(), []string{faultAfterRetract}), point)
+	}, slices.Contains(slices.Concat(FaultPoints(), PlaceholderFaultPoints(), NotifierFaultPoints(), ToolFaultPoints(), ApprovalFaultPoints()), point)
 }

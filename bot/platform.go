@@ -10,7 +10,7 @@ import (
 
 // A Platform posts messages. It is safe for concurrent use. A platform that can do
 // more implements further interfaces: [Finder], [Sizer], [Writer], [Updater],
-// [Limiter], [Remover], [Apologizer], [Reactor], [FileSender], [Linker], [Chooser], [Historian].
+// [Notifier], [Limiter], [Remover], [Apologizer], [Reactor], [FileSender], [Linker], [Chooser], [Historian].
 type Platform interface {
 	// Post posts one message and returns it as the platform shows it: ID, Time,
 	// and Thread or ReplyTo; the bot fills in what else is empty. It posts at most
@@ -61,6 +61,9 @@ type Draft struct {
 	// Mentions are who is mentioned, as <@id> in the text outside of code. The post must
 	// mention nobody else.
 	Mentions []earshot.AuthorID
+	// Notify says that whoever asked waits for this post: it is the first of an answer, or of
+	// what is said in its place.
+	Notify bool
 	// Growing says that the text is not the last one: that of a placeholder, or of
 	// an answer that is still being written.
 	Growing bool
@@ -184,6 +187,14 @@ type Remover interface {
 	// The call is repeated after every error but one: a [*PostError] whose Retry is
 	// 0 says that this message can never be deleted.
 	Remove(ctx context.Context, p Place, id earshot.MessageID) error
+}
+
+// A Notifier is an [Updater] and a [Remover] on which nobody is notified of an edit. Where it
+// says so, the placeholder is deleted once the answer is whole, and the answer is posted as
+// a message of its own. What was stopped stays in the placeholder.
+type Notifier interface {
+	// PostsAnew reports whether that is to be done. It is the same as long as the process runs.
+	PostsAnew() bool
 }
 
 // A Limiter knows whether its rate limits have room for a placeholder. Without it

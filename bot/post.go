@@ -60,6 +60,9 @@ func (t *turn) post(ctx context.Context, a *answer) (_ []earshot.MessageID, err 
 	case !ok:
 		return t.outbox.deliver(ctx, kindReply, texts)
 	}
+	if t.outbox.postsAnew() {
+		return t.outbox.postAnew(ctx, p, kindReply, texts)
+	}
 	ids, err := t.outbox.fillPlaceholder(ctx, p, texts)
 	var refused *PostError
 	if !errors.As(err, &refused) {
@@ -90,6 +93,7 @@ type outbox struct {
 	counted  bool                // the end of the process before is counted in a post
 	drafts   draftState          // of the placeholder
 	choices  map[string][]Choice // of what is posted now, by key
+	first    string              // the key of the post for which whoever asked waits
 	writing  bool                // the platform's Writer was told that an answer is written
 }
 
@@ -101,9 +105,18 @@ type outbox struct {
 // arrived, gaveUp where the platform refuses it, waitForPlatform where it may take
 // it later.
 func (o *outbox) deliver(ctx context.Context, kind byte, texts []string) ([]earshot.MessageID, error) {
+	return o.deliverParts(ctx, kind, texts, true)
+}
+
+// deliverParts is deliver for posts of which the first one, unless fresh, follows a part that
+// people see.
+func (o *outbox) deliverParts(ctx context.Context, kind byte, texts []string, fresh bool) ([]earshot.MessageID, error) {
 	posts, err := o.plan(ctx, kind, texts)
 	if err != nil {
 		return nil, err
+	}
+	if o.first = ""; fresh && len(posts) > 0 {
+		o.first = posts[0].Key
 	}
 	if kind == kindReply && len(posts) > 0 {
 		o.offerFeedback(posts[len(posts)-1])
@@ -180,6 +193,7 @@ func (o *outbox) offerFeedback(p earshot.Post) {
 func (o *outbox) draft(p earshot.Post) Draft {
 	said := earshot.Message{Text: p.Text}
 	d := Draft{Place: o.place, Text: p.Text, Mentions: said.Called(), Key: p.Key, Chunk: p.Chunk, Growing: p.Key[0] == kindPlaceholder, Choices: o.choices[p.Key]}
+	d.Notify = p.Key == o.first && !d.Growing
 	if _, able := o.platform.(Chooser); able && d.Growing {
 		d.Choices = o.opts.stopChoices()
 	}

@@ -115,7 +115,7 @@ func (o *outbox) fillPlaceholder(ctx context.Context, p earshot.Post, texts []st
 	if err != nil {
 		return nil, err
 	}
-	ids, err := o.deliver(ctx, kindReply, texts[1:])
+	ids, err := o.deliverParts(ctx, kindReply, texts[1:], false)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,8 @@ import (
 )
 
 // A placeholder that takes no text any more, because the platform refuses the
-// update, is deleted, and its text is posted. The deletion comes first, so that
+// update, is deleted, and its text is posted; so is one on a platform that notifies
+// nobody of an edit. The deletion comes first, so that
 // people see one of the two at any time, and is recorded at once, so that a restart
 // knows of it.
 
@@ -17,6 +18,19 @@ import (
 // placeholder.
 func (o *outbox) postBeside(ctx context.Context, p earshot.Post, why error, kind byte, texts []string) ([]earshot.MessageID, error) {
 	o.log.Warn("the placeholder takes no text", "message", p.Message, "err", why)
+	return o.postAnew(ctx, p, kind, texts)
+}
+
+// postsAnew reports whether an answer is a message of its own and not the placeholder's last
+// text.
+func (b *Bot) postsAnew() bool {
+	n, able := b.platform.(Notifier)
+	_, removes := b.platform.(Remover)
+	return able && removes && n.PostsAnew()
+}
+
+// postAnew deletes the placeholder and posts texts.
+func (o *outbox) postAnew(ctx context.Context, p earshot.Post, kind byte, texts []string) ([]earshot.MessageID, error) {
 	removal := o.removeOnce(ctx, p)
 	if errors.Is(removal, earshot.ErrFenced) {
 		return nil, removal

@@ -113,7 +113,7 @@ func (t *turn) fail(ctx context.Context, o outcome) error {
 	if t.report.Text = cmp.Or(o.text, t.opts.say(o.say)); anyVisible(replies) {
 		_, err = t.outbox.deliver(ctx, kindApology, []string{t.opts.say(words.Rest)})
 	} else {
-		err = t.outbox.apologize(ctx, t.report.Text, o.say != words.Undelivered)
+		err = t.outbox.apologize(ctx, t.report.Text, o.say != words.Undelivered, t.outbox.postsAnew())
 	}
 	return t.failed(ctx, o.why, err)
 }

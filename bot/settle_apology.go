@@ -9,12 +9,16 @@ import (
 )
 
 // apologize says once that there is no answer: in the placeholder where people see
-// one, else to the person alone where the platform can, else for all to see. After
+// one, or with anew in its place, else to the person alone where the platform can, else for all to see. After
 // an outage it is for all to see: nobody can look for a private message, so it
 // would be lost with the outage.
-func (o *outbox) apologize(ctx context.Context, say string, privately bool) error {
+func (o *outbox) apologize(ctx context.Context, say string, privately, anew bool) error {
 	p, ok, err := o.placeholder(ctx)
 	if err != nil {
+		return err
+	}
+	if ok && anew {
+		_, err := o.postAnew(ctx, p, kindApology, []string{say})
 		return err
 	}
 	if ok {

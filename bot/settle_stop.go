@@ -55,7 +55,7 @@ func (t *turn) endStopped(ctx context.Context, written string) error {
 	}
 	t.outbox.startWaiting(since)
 	if visible || acted {
-		err = t.outbox.apologize(ctx, t.report.Text, true)
+		err = t.outbox.apologize(ctx, t.report.Text, true, false)
 	}
 	switch o := outcomeOf(err); o.kind {
 	case ended:

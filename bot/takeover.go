@@ -148,9 +148,16 @@ func (t *turn) finishWithoutPrompt(ctx context.Context, posts []earshot.Post) er
 	if err != nil {
 		return err
 	}
+	if p, ok, err := t.outbox.placeholder(ctx); err != nil {
+		return err
+	} else if ok && t.outbox.postsAnew() {
+		if err := t.outbox.remove(ctx, p); err != nil {
+			return err
+		}
+	}
 	var text []string
 	for _, p := range ofKind(posts, kindPlaceholder) {
-		if p.State == earshot.PostSent { // the reply's first part
+		if p.State == earshot.PostSent && !t.outbox.postsAnew() { // the reply's first part
 			replies = append([]earshot.MessageID{p.Message}, replies...)
 			text = append(text, p.Text)
 		}

@@ -51,13 +51,68 @@ func TestDiscordFaults(t *testing.T) {
 			killedOnDiscord(t, server, point)
 		})
 	}
+	for _, point := range slices.Concat(bot.FaultPoints(), bot.NotifierFaultPoints()) {
+		t.Run("killed "+point+", where the answer notifies", func(t *testing.T) {
+			t.Parallel()
+			killedOnDiscord(t, server, point, "EARSHOT_DISCORD_NOTIFY=post")
+		})
+	}
+}
+
+// TestAnAnswerThatNotifiesIsPostedOnce loses what Discord answers to the calls by which a
+// placeholder goes and the answer comes: people see one answer and no placeholder, and who
+// asked is notified once.
+func TestAnAnswerThatNotifiesIsPostedOnce(t *testing.T) {
+	t.Parallel()
+	server := modeltest.StartScripted(t, script, discordScript())
+	for name, faults := range map[string][]discord.Fault{
+		"nothing fails":                              nil,
+		"the deletion is done, and nobody knows":     {{On: "delete_message", Kind: discord.LostResponse, Times: 1}},
+		"the deletion is not done":                   {{On: "delete_message", Kind: discord.LostRequest, Times: 1}},
+		"the deletion fails":                         {{On: "delete_message", Kind: discord.ServerError, Times: 2}},
+		"the deletion is limited":                    {{On: "delete_message", Kind: discord.RateLimit, Wait: time.Second, Times: 1}},
+		"the answer is there, and nobody knows":      {{On: "create_message", Kind: discord.LostResponse, Skip: 1, Times: 1}},
+		"the answer is not there":                    {{On: "create_message", Kind: discord.LostRequest, Skip: 1, Times: 1}},
+		"the answer is there, and Discord says 500":  {{On: "create_message", Kind: discord.FailedLate, Skip: 1, Times: 1}},
+		"the answer is limited":                      {{On: "create_message", Kind: discord.RateLimit, Wait: time.Second, Skip: 1, Times: 1}},
+		"the placeholder is there, and nobody knows": {{On: "create_message", Kind: discord.LostResponse, Times: 1}},
+		"both are done, and nobody knows": {
+			{On: "delete_message", Kind: discord.LostResponse, Times: 1}, {On: "create_message", Kind: discord.LostResponse, Skip: 1, Times: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newDiscordWorld(t, server, nil, "EARSHOT_DISCORD_NOTIFY=post")
+			x.start()
+			for _, f := range faults {
+				x.Inject(f)
+			}
+			q := x.Say(x.general, x.bob, x.at("is it raining?"))
+			x.ends(earshot.TurnDone)
+			x.settled()
+			x.wantSaid(x.general, "Noted.")
+			x.notified(q, x.bob)
+			if !slices.ContainsFunc(x.Calls(), func(c discord.Call) bool { return c.Operation == "delete_message" }) {
+				t.Error("there was no placeholder")
+			}
+		})
+	}
+}
+
+// notified checks that the one answer to a question notifies who asked it, and was never
+// changed: it is no placeholder that became the answer.
+func (x *discordWorld) notified(question, who string) {
+	x.t.Helper()
+	list := x.answers(x.general, question)
+	if len(list) != 1 || !slices.Equal(list[0].Mentions, []string{who}) || list[0].Edited {
+		x.t.Errorf("the answers are %+v, want one that notifies %s", list, who)
+	}
 }
 
 // killedOnDiscord runs a daemon, then one in a process that is killed at a point while
 // people go on talking, and then another over the same store: the session is resumed,
 // the question gets one answer, and nothing that was said is missing.
-func killedOnDiscord(t *testing.T, server, point string) {
-	x := newDiscordWorld(t, server, nil, "EARSHOT_LEASE_SECONDS=4")
+func killedOnDiscord(t *testing.T, server, point string, environ ...string) {
+	x := newDiscordWorld(t, server, nil, append(environ, "EARSHOT_LEASE_SECONDS=4")...)
 	x.start()
 	x.Say(x.general, x.ann, "there are two servers")
 	x.stored(1) // and not only received: what comes next is a first start otherwise, which answers nothing from before it
@@ -80,6 +135,10 @@ func killedOnDiscord(t *testing.T, server, point string) {
 	x.start()
 	x.over(1)
 	x.wantAnswers(x.general, q, "Staging is on port 4242.")
+	x.wantSaid(x.general, "Staging is on port 4242.")
+	if len(environ) > 0 {
+		x.notified(q, x.bob)
+	}
 	x.stored(5)
 	if n := x.Identifies(); n != 1 {
 		t.Errorf("it identified %d times, want once: the session is resumed", n)

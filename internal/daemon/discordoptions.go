@@ -34,7 +34,7 @@ func discordSettings(c config.Config) discord.Options {
 	d := c.Discord
 	return discord.Options{
 		APIURL: d.APIURL, GatewayURL: d.GatewayURL, Token: c.Keys.DiscordBotToken,
-		Shards: d.Shards, ShardIDs: d.ShardIDs, Reply: d.Reply, Thread: d.Thread, Purge: d.OnLeave == config.LeavePurge,
+		Shards: d.Shards, ShardIDs: d.ShardIDs, Reply: d.Reply, Notify: d.Notify, Thread: d.Thread, Purge: d.OnLeave == config.LeavePurge,
 		Allow:     discord.Allow{Channels: d.Allow.Channels, Roles: d.Allow.Roles, Users: d.Allow.Users},
 		Reactions: c.Answer.Reactions,
 	}

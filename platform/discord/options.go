@@ -26,6 +26,12 @@ const (
 	ReplyPost   = "post"   // the finished text
 )
 
+// How whoever asked learns of an answer: Options.Notify.
+const (
+	NotifyEdit = "edit" // by the placeholder that becomes the answer: Discord notifies nobody of an edit
+	NotifyPost = "post" // the placeholder is deleted, and the answer is a reply that notifies them
+)
+
 // Where a mention at a channel's top level is answered: Options.Thread.
 const (
 	ThreadOff       = "off"        // below the question, as a reply
@@ -77,6 +83,7 @@ type Options struct {
 	ShardIDs []int // those of this process; none: all
 
 	Reply  string // default: [ReplyUpdate]
+	Notify string // default: [NotifyEdit]
 	Thread string // default: [ThreadOff]
 	Allow  Allow
 	// Purge erases a channel from the store when it is deleted or the bot can no
@@ -156,6 +163,7 @@ func (o Options) withDefaults() (Options, error) {
 		}
 	}
 	problems.OneOf("reply", &o.Reply, ReplyUpdate, ReplyPost)
+	problems.OneOf("notify", &o.Notify, NotifyEdit, NotifyPost)
 	problems.OneOf("thread", &o.Thread, ThreadOff, ThreadOnMention)
 	for _, f := range []struct {
 		name string

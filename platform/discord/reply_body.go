@@ -40,7 +40,8 @@ type changedMessage struct {
 }
 
 // allowedMentions are the allowed_mentions of all that is posted: nobody is notified but those
-// whom the draft mentions, not even the author of the message that a reply points to.
+// whom the draft mentions, and, with [NotifyPost], the author of the message that the first
+// post of an answer replies to.
 type allowedMentions struct {
 	Parse       []string           `json:"parse"`
 	Users       []earshot.AuthorID `json:"users,omitempty"`
@@ -68,14 +69,15 @@ type replyTarget struct {
 }
 
 // newPost returns the body of a draft with its buttons. refers says that it is a reply to
-// the anchor.
-func newPost(d bot.Draft, buttons []actionRow, refers bool) newMessage {
+// the anchor, and notifies that whoever wrote that is told of it.
+func newPost(d bot.Draft, buttons []actionRow, refers, notifies bool) newMessage {
 	m := newMessage{
 		Content: markup.Write(d.Text, d.Mentions...), Nonce: d.Key, EnforceNonce: d.Key != "", Flags: suppressEmbeds,
 		Mentions: mentionedBy(d), Components: buttons,
 	}
 	if refers {
 		m.Reference = &replyTarget{Message: string(d.Anchor.ID)}
+		m.Mentions.RepliedUser = notifies
 	}
 	return m
 }

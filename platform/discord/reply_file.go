@@ -18,7 +18,7 @@ func (p *Platform) SendFile(ctx context.Context, at bot.Place, f bot.TextFile) e
 	}
 	p.replies.to.Put(placeKey(at), to)
 	post := func(refers bool) error {
-		m := newPost(bot.Draft{Place: at}, nil, refers)
+		m := newPost(bot.Draft{Place: at}, nil, refers, false)
 		m.Attachments = []sentFile{{ID: "0", Name: f.Name}}
 		_, err := p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, discordapi.Upload{Body: m, Name: f.Name, Data: f.Text})
 		return err

@@ -20,6 +20,7 @@ var _ interface {
 	bot.Finder
 	bot.Sizer
 	bot.Updater
+	bot.Notifier
 	bot.Remover
 	bot.Reactor
 	bot.Writer
@@ -34,7 +35,10 @@ func (p *Platform) MaxText() int { return markup.MaxText }
 // Post implements [bot.Platform]: Create Message, with the draft's key as a nonce that
 // Discord enforces, so that the same post made again within a few minutes gives the
 // same message back. At a channel's top level it is a reply to the question, or with
-// [ThreadOnMention] it stands in the question's thread.
+// [ThreadOnMention] it stands in the question's thread. With [NotifyPost] the first post of
+// an answer is a reply in threads too, and notifies whoever asked. Where the question
+// stands elsewhere, as beside a thread that was begun with it, Discord leaves the
+// reference out.
 func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, error) {
 	buttons, err := buttonsOf(d)
 	if err != nil {
@@ -46,9 +50,11 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	}
 	p.replies.to.Put(placeKey(d.Place), to)
 	p.replies.sent.Add(d.Key, p.o.Now())
-	raw, err := p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, buttons, to.refers))
-	if to.refers && discordapi.IsRefused(err, discordapi.NoReadHistory) { // without that permission an answer stands alone
-		raw, err = p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, buttons, false))
+	notifies := p.PostsAnew() && d.Notify && d.Channel.Kind != earshot.KindDM // there every message notifies
+	refers := to.refers || notifies
+	raw, err := p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, buttons, refers, notifies))
+	if refers && discordapi.IsRefused(err, discordapi.NoReadHistory) { // without that permission an answer stands alone
+		raw, err = p.client.Call(ctx, rest.CreateMessage, []any{to.id}, nil, newPost(d, buttons, false, false))
 	}
 	if err != nil {
 		return earshot.Message{}, postError(err)
@@ -60,6 +66,9 @@ func (p *Platform) Post(ctx context.Context, d bot.Draft) (earshot.Message, erro
 	m.Thread = to.thread
 	return m, nil
 }
+
+// PostsAnew implements [bot.Notifier].
+func (p *Platform) PostsAnew() bool { return p.o.Notify == NotifyPost }
 
 // A destination is where an answer is posted.
 type destination struct {

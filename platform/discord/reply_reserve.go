@@ -35,7 +35,8 @@ func newReplies() *postingReplies {
 // placeKey names a place by what is answered there.
 func placeKey(at bot.Place) string { return string(at.Channel.ID) + " " + string(at.Anchor.ID) }
 
-// A reservation is the post and the last update that a placeholder needs.
+// A reservation is the post and the last update that a placeholder needs; with [NotifyPost] the
+// post of the answer, and the placeholder's deletion.
 type reservation struct {
 	channel string // of Discord
 	until   time.Time
@@ -56,8 +57,12 @@ func (p *Platform) PlaceholderFits(at bot.Place) bool {
 		to = inThread(at)
 	}
 	posts, _ := p.client.Free(rest.CreateMessage, to.id)
-	updates, _ := p.client.Free(rest.UpdateMessage, to.id, at.Anchor.ID)
-	return p.replies.reserve(at, to.id, min(posts, updates), p.o.Now())
+	last := rest.UpdateMessage
+	if p.PostsAnew() {
+		last = rest.DeleteMessage
+	}
+	calls, _ := p.client.Free(last, to.id, at.Anchor.ID)
+	return p.replies.reserve(at, to.id, min(posts, calls), p.o.Now())
 }
 
 // reserve reserves a placeholder's calls, of those that are free and not reserved for

@@ -149,6 +149,7 @@ func (c Config) checkChoices(bad problemReport) {
 	oneOf("slack.install.on_uninstall", c.Slack.Install.OnUninstall, LeaveKeep, LeavePurge)
 	oneOf("slack.on_leave", c.Slack.OnLeave, LeaveKeep, LeavePurge)
 	oneOf("discord.reply", c.Discord.Reply, ReplyUpdate, ReplyPost)
+	oneOf("discord.notify", c.Discord.Notify, NotifyEdit, NotifyPost)
 	oneOf("discord.thread", c.Discord.Thread, ThreadOff, ThreadOnMention)
 	oneOf("discord.on_leave", c.Discord.OnLeave, LeaveKeep, LeavePurge)
 	oneOf("log.level", c.Log.Level, "debug", "info", "warn", "error")

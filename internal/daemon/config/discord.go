@@ -13,6 +13,7 @@ type Discord struct {
 	Shards      int          `yaml:"shards" env:"EARSHOT_DISCORD_SHARDS" doc:"into how many shards the bot's guilds are divided. 0: as many as Discord recommends, which is 1 below 1,000 guilds or so."`
 	ShardIDs    []int        `yaml:"shard_ids" env:"EARSHOT_DISCORD_SHARD_IDS" doc:"the shards that this process connects, from 0. Empty: all. It needs discord.shards."`
 	Reply       string       `yaml:"reply" env:"EARSHOT_DISCORD_REPLY" doc:"how an answer appears: update (a placeholder that becomes the answer) or post (once it is complete)."`
+	Notify      string       `yaml:"notify" env:"EARSHOT_DISCORD_NOTIFY" doc:"how whoever asked learns of an answer: edit (by the placeholder that becomes it, of which Discord notifies nobody) or post (the placeholder is deleted, and the answer is a reply that notifies them)."`
 	Placeholder string       `yaml:"placeholder" env:"EARSHOT_DISCORD_PLACEHOLDER" doc:"the text of the placeholder."`
 	Thread      string       `yaml:"thread" env:"EARSHOT_DISCORD_THREAD" doc:"where a mention in a channel is answered: off (below it, as a reply) or on_mention (in a thread of its own)."`
 	Commands    bool         `yaml:"commands" env:"EARSHOT_DISCORD_COMMANDS" doc:"whether the bot registers its commands (/ask, /why, /stop, /forget, /help, and Ask about this in a message's menu) and answers them. Commands of the application that are another program's stay as they are."`
@@ -27,6 +28,12 @@ type DiscordAllow struct {
 	Users    []string `yaml:"users" env:"EARSHOT_DISCORD_ALLOW_USERS" doc:"users who are answered, whatever their roles. Alone it is the only list of who is answered; it binds direct messages too."`
 }
 
+// The values of discord.notify.
+const (
+	NotifyEdit = "edit"
+	NotifyPost = "post"
+)
+
 // The values of discord.thread.
 const (
 	ThreadOff       = "off"
@@ -34,7 +41,7 @@ const (
 )
 
 func defaultDiscord() Discord {
-	return Discord{Reply: ReplyUpdate, Placeholder: "…", Thread: ThreadOff, OnLeave: LeaveKeep, Commands: true}
+	return Discord{Reply: ReplyUpdate, Notify: NotifyEdit, Placeholder: "…", Thread: ThreadOff, OnLeave: LeaveKeep, Commands: true}
 }
 
 // checkDiscord checks the settings of Discord that are neither a choice nor a
