@@ -57,6 +57,9 @@ func (t *turn) newLinkGuard(p prompt) *linkGuard {
 			g.cited.add(m)
 		}
 		g.addAuthor(m, shown[m.ID])
+		if shown[m.ID] {
+			g.people.Learn(m.Text)
+		}
 	}
 	for _, s := range p.input.Conversation.Shown {
 		g.unread = append(g.unread, s.ID)
@@ -97,6 +100,9 @@ func (g *linkGuard) readUnread(ctx context.Context) error {
 		}
 		g.cited.add(m)
 		g.addAuthor(m, true)
+		if !m.Deleted {
+			g.people.Learn(m.Text)
+		}
 	}
 	g.unread = nil
 	return nil

@@ -57,11 +57,13 @@ func truncate(s string, n int) string {
 var (
 	userMention = regexp.MustCompile(`<[@!#][^<>\n]{0,200}>`)
 	massMention = regexp.MustCompile(`(?i)[@＠﹫](here|channel|everyone|all|group|team|online)\b`)
+	withDigits  = regexp.MustCompile(`<(?:a?(:[A-Za-z0-9_~]{1,64}:)|(/[^<>:\n]{1,100}):)[0-9]{1,20}>`) // an emoji or a command, on Discord
 	labelled    = regexp.MustCompile(`^<[@!#]&?[^|>]*\|([^>]*)>$`)
 )
 
 // withoutMentions removes the marks that make a name a mention. The name stays.
 func withoutMentions(text string) string {
+	text = withDigits.ReplaceAllString(text, "$1$2")
 	text = userMention.ReplaceAllStringFunc(text, func(s string) string {
 		if m := labelled.FindStringSubmatch(s); m != nil && m[1] != "" {
 			return strings.TrimLeft(m[1], "@!#<")

@@ -18,6 +18,7 @@ type People struct {
 	may   map[earshot.AuthorID]bool   // who may be mentioned
 	ids   map[string]earshot.AuthorID // by name in lower case; "" where several have it
 	long  []string                    // the names, the longest first
+	rooms map[string]string           // what channels are called, by id
 }
 
 // Add adds a person with what they are called; the first name is the one that is written.
@@ -29,7 +30,7 @@ func (p *People) Add(id earshot.AuthorID, may bool, names ...string) {
 	p.may[id] = p.may[id] || may && isPlainID(id)
 	before := len(p.long)
 	for _, name := range names {
-		name = strings.TrimSpace(strings.NewReplacer("\n", " ", "<", "", ">", "", "@", "").Replace(withoutMarks(assemble.Clean(name))))
+		name = cleanName(name)
 		if name == "" {
 			continue
 		}
@@ -54,6 +55,40 @@ func (p *People) Add(id earshot.AuthorID, may bool, names ...string) {
 		}
 		return strings.Compare(a, b)
 	})
+}
+
+// cleanName returns a name as it may stand in a reply.
+func cleanName(name string) string {
+	return strings.TrimSpace(strings.NewReplacer("\n", " ", "<", "", ">", "", "@", "").Replace(withoutMarks(assemble.Clean(name))))
+}
+
+// Learn adds what a message that the model was shown calls those whom it mentions, people and
+// channels. Whoever is known by that alone is named, and never mentioned: who writes a
+// name must not decide who is called.
+func (p *People) Learn(text string) {
+	if !strings.Contains(text, "|") {
+		return
+	}
+	for _, m := range labelledID.FindAllStringSubmatch(text, -1) {
+		name := cleanName(m[3])
+		switch {
+		case name == "":
+		case m[1] == "#":
+			if p.rooms == nil {
+				p.rooms = map[string]string{}
+			}
+			if p.rooms[m[2]] == "" {
+				p.rooms[m[2]] = strings.TrimLeft(name, "#")
+			}
+		default:
+			if p.names == nil {
+				p.Add("", false)
+			}
+			if id := earshot.AuthorID(m[2]); p.names[id] == "" {
+				p.names[id] = name
+			}
+		}
+	}
 }
 
 // isPlainID reports whether an id can stand in a mention.
@@ -81,17 +116,21 @@ func withoutMarks(s string) string {
 
 var (
 	userID   = regexp.MustCompile(`^<@[!]?([A-Za-z0-9_.-]+)(?:\|([^<>\n]*))?>`)
+	roomID   = regexp.MustCompile(`^<#([A-Za-z0-9]+)(?:\|[^<>\n]*)?>`)
 	codeSpan = regexp.MustCompile("(?s)`+[^`]+`+")
 	indented = regexp.MustCompile(`(?m)^(?: {4}|\t).*$`) // may be code
 	label    = regexp.MustCompile(`\[[^\[\]\n]*\] ?[(:\[]`)
 )
+
+// labelledID is a mention of a person or a channel in the stored form, with the name.
+var labelledID = regexp.MustCompile(`<([@#])!?([A-Za-z0-9_.-]+)\|([^<>\n]*)>`)
 
 // mark writes a mark for each mention of somebody who may be mentioned, by id or by name,
 // and returns who the marks are. Where a mention cannot stand, as in code, in an address or in
 // the words of a link, and for everybody else it is a name.
 func (p *People) mark(text string) (string, []earshot.AuthorID) {
 	text = withoutMarks(text)
-	if !strings.Contains(text, "@") {
+	if !strings.ContainsAny(text, "@#") {
 		return text, nil
 	}
 	var marked []earshot.AuthorID
@@ -118,6 +157,9 @@ func (p *People) mark(text string) (string, []earshot.AuthorID) {
 // how many bytes the mention has; 0 for none.
 func (p *People) at(text string, i int) (id earshot.AuthorID, name string, n int) {
 	if text[i] == '<' {
+		if m := roomID.FindStringSubmatch(text[i:]); m != nil && p.rooms[m[1]] != "" {
+			return "", "#" + p.rooms[m[1]], len(m[0])
+		}
 		m := userID.FindStringSubmatch(text[i:])
 		if m == nil {
 			return "", "", 0

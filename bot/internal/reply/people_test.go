@@ -16,6 +16,7 @@ func crew() *People {
 	p.Add("U5", true, "Channel")
 	p.Add("U6", true, "Anna [x](https://evil.example)")
 	p.Add("U1", false, "Alice")
+	p.Learn("<@111111111111111111|Zoe> wrote <@U1|Eve> in <#444444444444444444|ops>, <@U7|> <#C9|<x>")
 	return p
 }
 
@@ -28,8 +29,13 @@ func TestOnlyWhoMayBeIsMentioned(t *testing.T) {
 		"(@Alice) **@Alice** \"@Alice\"": "(<@U1>) **<@U1>** \"<@U1>\"",
 		"ask <@U2> or @Bob":              "ask Bob or @Bob",
 		"ask <@U9> or <@U9|zoe>":         "ask somebody or zoe",
-		"@Dana Frei, not @Dana Wolf":     "<@U3>, not @Dana Wolf",
-		"@Dana":                          "@Dana", // which of them?
+		"ask <@111111111111111111>, <@!222222222222222222> or <@&333333333333333333>":       "ask Zoe, somebody or a group",
+		"<@111111111111111111|x>, `<@111111111111111111>`":                                  "Zoe, `Zoe`",
+		"see <#444444444444444444>, <#444444444444444444|x> or <#555555555555555555>":       "see #ops, #ops or a channel",
+		"</ask:222222222222222222> <:party:222222222222222222> <a:wave:222222222222222222>": "/ask :party: :wave:",
+		"@Zoe":                       "@Zoe", // named by others, and never mentioned
+		"@Dana Frei, not @Dana Wolf": "<@U3>, not @Dana Wolf",
+		"@Dana":                      "@Dana", // which of them?
 		"@Alicea @Alice-Lena @Alice.b a@alice a@Alice @@Alice": "@Alicea @Alice-Lena @Alice.b a@alice a@Alice @@Alice",
 		"@Alice.":                           "<@U1>.",
 		"@Channel @channel":                 "Channel channel", // a name that calls everybody
