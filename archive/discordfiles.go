@@ -36,6 +36,15 @@ func (f discordFile) thread() earshot.MessageID {
 	return thread
 }
 
+// subject returns what the file's thread is called, as of when the file was written.
+func (f discordFile) subject() *earshot.Subject {
+	x := f.header.Channel.Subject(true, nil)
+	if x != nil {
+		x.AsOf = max(f.header.Exported, 1) // what a running bot was told is newer
+	}
+	return x
+}
+
 // openSources opens several paths as one source. The files of a path have its last
 // element before their names where there are several.
 func openSources(names []string, o Options, skipped *tally) (*source, error) {
@@ -315,6 +324,7 @@ func (d *discordReader) message(ctx context.Context, b buffer, line int) error {
 		d.roots.add(string(thread))
 	case d.file.header.Channel.Parent != "": // the first message of a forum's post
 		m.Text = discordmsg.PrependTitle(d.file.header.Channel.Name, m.Text)
+		m.Subject = d.file.subject()
 	}
 	if thread == "" {
 		d.last[d.index%len(d.last)] = m.ID

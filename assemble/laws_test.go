@@ -152,7 +152,7 @@ func checkBudget(t rapid.TB, in assemble.Input, r assemble.Result) {
 		t.Fatalf("%d tokens of session, the limit is %d", s[assemble.SessionPart], b.Session)
 	}
 	added := r.Tokens.Total
-	for _, name := range []assemble.SectionName{assemble.Guide, assemble.Instructions, assemble.SessionPart, assemble.Place, assemble.Anchor} {
+	for _, name := range []assemble.SectionName{assemble.Guide, assemble.Instructions, assemble.SessionPart, assemble.Place, assemble.SubjectPart, assemble.Anchor} {
 		added -= s[name]
 	}
 	rooted := assemble.SectionName("")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/earshot-ai/earshot"
@@ -36,7 +37,7 @@ func (s *Service) DiscordEvents(ctx context.Context, p access.Principal, raw [][
 	if len(raw) > MaxEvents {
 		return nil, visible.InvalidField("events", fmt.Sprintf("has more than %d; send several batches", MaxEvents))
 	}
-	t := &discordTelling{Service: s, channels: map[string]discordmsg.ChannelInfo{}}
+	t := &discordTelling{Service: s, channels: map[string]discordmsg.ChannelInfo{}, tags: map[string]map[string]string{}}
 	last := make([]int, len(raw)) // of the events that a dispatch says, the last
 	var events []Event
 	for i, data := range raw {
@@ -64,6 +65,7 @@ type discordTelling struct {
 	*Service
 	guild    string
 	channels map[string]discordmsg.ChannelInfo
+	tags     map[string]map[string]string // of forums, by id
 }
 
 // dispatch reads one dispatch; it returns at least one event.
@@ -77,11 +79,13 @@ func (t *discordTelling) dispatch(ctx context.Context, raw []byte, at string) ([
 		if !ok {
 			return nil, visible.InvalidField(at+".channel", "must be a channel or thread as Discord describes it, with id, type and parent_id")
 		}
-		t.channels[c.ID] = c
+		t.know(c, d.Channel)
 	}
 	nothing := []Event{{Type: Nameless}}
 	switch d.Type {
-	case "CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE":
+	case "THREAD_CREATE", "THREAD_UPDATE":
+		return t.thread(ctx, d.Data, nothing)
+	case "CHANNEL_CREATE", "CHANNEL_UPDATE":
 		list := t.channel(d.Data, nothing)
 		list[0].Created = d.Type == "CHANNEL_CREATE" && list[0].Channel.Kind != earshot.KindDM
 		return list, nil
@@ -125,13 +129,45 @@ func (t *discordTelling) dispatch(ctx context.Context, raw []byte, at string) ([
 	return nothing, nil
 }
 
+// know remembers a channel or thread of the batch, and a forum's tags.
+func (t *discordTelling) know(c discordmsg.ChannelInfo, raw []byte) {
+	t.channels[c.ID] = c
+	if tags, ok := discordmsg.ReadTags(raw); ok {
+		t.tags[c.ID] = tags
+	}
+}
+
+// thread tells what a thread is called, where the message that it begins with is stored.
+func (t *discordTelling) thread(ctx context.Context, raw []byte, nothing []Event) ([]Event, error) {
+	c, ok := discordmsg.ReadChannel(raw)
+	if !ok {
+		return nothing, nil
+	}
+	t.know(c, raw)
+	channel, root := t.locate(c.Guild, c.ID)
+	subject := c.Subject(t.channels[c.Parent].Type == discordmsg.GuildForum, t.tags[c.Parent])
+	if subject == nil {
+		return t.channel(raw, nothing), nil
+	}
+	m, err := t.store.Message(ctx, channel.Scope(), root)
+	switch {
+	case errors.Is(err, earshot.ErrNotFound) || err == nil && m.Deleted:
+		return nothing, nil
+	case err != nil:
+		return nil, err
+	}
+	subject.Post = subject.Post || m.Subject != nil && m.Subject.Post
+	m.Subject, m.Mentions, m.Reactions, m.Files, m.Metadata = subject, nil, nil, nil, nil // what is stored stays
+	return []Event{{Type: Said, Channel: channel, Message: m}}, nil
+}
+
 // channel keeps what a dispatch says of a channel. A thread is none of Earshot's.
 func (t *discordTelling) channel(raw []byte, nothing []Event) []Event {
 	c, ok := discordmsg.ReadChannel(raw)
 	if !ok {
 		return nothing
 	}
-	t.channels[c.ID] = c
+	t.know(c, raw)
 	if id, _ := c.Where(); string(id) != c.ID || c.Type == guildCategory {
 		return nothing
 	}
@@ -180,7 +216,8 @@ func (t *discordTelling) message(ctx context.Context, raw []byte, at string) (Ev
 	case d.Starter, !d.Whole:
 		return Event{Type: Nameless}, nil
 	case thread == m.ID:
-		m.Text = discordmsg.PrependTitle(t.channels[d.Channel].Name, m.Text)
+		c := t.channels[d.Channel]
+		m.Text, m.Subject = discordmsg.PrependTitle(c.Name, m.Text), c.Subject(true, t.tags[c.Parent])
 		thread = ""
 	}
 	m.Thread = thread

@@ -21,6 +21,7 @@ import (
 // Bounds of the directory's memory. What is dropped is asked for again.
 const (
 	maxPlaces = 50_000 // channels and threads
+	maxForums = 5_000  // of which tags are known
 	maxGuilds = 2_500  // of which roles are known; Discord's bound for one shard
 	maxPeople = 50_000 // of all guilds together
 )
@@ -93,6 +94,7 @@ type directory struct {
 	flights singleflight.Group
 
 	places   recent.Map[string, place]
+	tags     recent.Map[string, map[string]string]   // of forums, by id
 	people   recent.Map[person, string]              // names
 	speakers recent.Map[person, struct{}]            // webhooks' names under which people speak
 	noRoot   recent.Map[earshot.MessageID, struct{}] // threads that were started from no message
@@ -110,7 +112,7 @@ type role struct {
 
 func newDirectory(p *Platform) *directory {
 	return &directory{
-		p: p, places: recent.Map[string, place]{Most: maxPlaces}, roles: recent.Map[string, map[string]role]{Most: maxGuilds},
+		p: p, places: recent.Map[string, place]{Most: maxPlaces}, tags: recent.Map[string, map[string]string]{Most: maxForums}, roles: recent.Map[string, map[string]role]{Most: maxGuilds},
 		noRoot: recent.Map[earshot.MessageID, struct{}]{Most: maxPlaces},
 		people: recent.Map[person, string]{Most: maxPeople}, speakers: recent.Map[person, struct{}]{Most: maxPeople}, loaded: map[string]bool{},
 	}
@@ -233,6 +235,7 @@ func (d *directory) ask(ctx context.Context, id string) (place, error) {
 		if x.Hidden {
 			return place{}, fmt.Errorf("channel %s: %w", id, errNoAccess)
 		}
+		d.learnTags(id, raw)
 		d.keep(x)
 		return x, nil
 	})

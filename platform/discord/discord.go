@@ -45,6 +45,7 @@ type Platform struct {
 	replies     *postingReplies         // see reply_reserve.go
 	failures    recent.Map[string, int] // by delivery
 	entered     recent.Map[earshot.WorkspaceID, struct{}]
+	subjects    recent.Map[string, toldSubject] // by thread
 	reacted     atomic.Int64 // when the last reaction came, in microseconds
 	refusals    recent.Map[person, knownRefusal]
 	withdrawals withdrawals
@@ -69,7 +70,7 @@ func New(o Options) (*Platform, error) {
 		return nil, err
 	}
 	p := &Platform{o: o, client: newClient(o), replies: newReplies()}
-	p.entered.Most, p.unreadSpans.Most, p.failures.Most = maxGuilds, maxPlaces, maxFailing
+	p.entered.Most, p.unreadSpans.Most, p.failures.Most, p.subjects.Most = maxGuilds, maxPlaces, maxFailing, maxPlaces
 	p.refusals.Most = maxPeople
 	p.directory = newDirectory(p)
 	return p, nil

@@ -49,6 +49,7 @@ func (p *Platform) guild(ctx context.Context, x *delivery) error {
 			case ok && c.Hidden:
 				hidden = append(hidden, c)
 			case ok:
+				p.directory.learnTags(c.ID, raw)
 				p.directory.keep(c)
 			}
 		}
@@ -77,11 +78,16 @@ func (p *Platform) channelChanged(ctx context.Context, x *delivery) error {
 	if c.Hidden {
 		return p.channelHidden(ctx, c)
 	}
+	p.directory.learnTags(c.ID, x.Data)
 	if !p.directory.keep(c) {
 		return nil
 	}
 	if id, _ := c.Where(); string(id) != c.ID {
-		return nil
+		at, ok, err := p.listensTo(ctx, x, c.Guild, c.ID)
+		if err != nil || !ok {
+			return err
+		}
+		return p.learnSubject(ctx, at)
 	}
 	now := c.Earshot(c.Guild)
 	was, err := p.o.Store.Channel(ctx, now.Scope())

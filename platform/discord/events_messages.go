@@ -57,10 +57,13 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 	if err := p.referenced(ctx, x, at, &d); err != nil {
 		return err
 	}
+	if err := p.learnSubject(ctx, at); err != nil {
+		return err
+	}
 	if d.Starter {
 		return nil
 	}
-	m := p.located(at, d.Message)
+	m := p.located(ctx, at, d.Message)
 	if d.Begun == m.ID {
 		if known, err := p.knows(ctx, at.channel(), m.ID); err != nil || known {
 			return err
@@ -126,12 +129,21 @@ func (p *Platform) listensTo(ctx context.Context, x *delivery, guild, channel st
 }
 
 // located returns a message as it stands in the channel that has it.
-func (p *Platform) located(at place, m earshot.Message) earshot.Message {
+func (p *Platform) located(ctx context.Context, at place, m earshot.Message) earshot.Message {
 	m.Thread = at.thread()
 	if m.Thread == m.ID {
 		// A forum post's first message: of all threads, only those of a forum begin
 		// with a message of their own id.
 		m.Text = discordmsg.PrependTitle(at.Name, m.Text)
+		m.Subject = p.directory.subject(ctx, at.ChannelInfo, true)
+	}
+	return p.withoutOwnName(m)
+}
+
+// withoutOwnName returns m without a name of its thread that is ours.
+func (p *Platform) withoutOwnName(m earshot.Message) earshot.Message {
+	if p.ownName(m, m.Subject) {
+		m.Subject = nil
 	}
 	return m
 }
@@ -161,7 +173,7 @@ func (p *Platform) referenced(ctx context.Context, x *delivery, at place, d *dis
 				return err
 			}
 		}
-		m := p.located(at, r.Message)
+		m := p.located(ctx, at, r.Message)
 		if r.Starter || p.unreadable(at.Guild, &m) {
 			return nil
 		}

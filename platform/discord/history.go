@@ -77,16 +77,27 @@ func (p *Platform) Replies(ctx context.Context, c earshot.Channel, root earshot.
 // A section is a Discord channel or thread, and how its messages stand in a channel of
 // Earshot.
 type section struct {
-	id     string            // of the Discord channel or thread
-	thread earshot.MessageID // of which its messages are; "" for a channel's top level
-	post   bool              // it is a forum's post, and its first message is the root
-	alone  bool              // it is a private thread, which is a channel by itself
-	bare   bool              // it was started from no message, as far as that is known
-	title  string            // of a forum's post
+	id      string            // of the Discord channel or thread
+	thread  earshot.MessageID // of which its messages are; "" for a channel's top level
+	post    bool              // it is a forum's post, and its first message is the root
+	alone   bool              // it is a private thread, which is a channel by itself
+	bare    bool              // it was started from no message, as far as that is known
+	subject *earshot.Subject  // of a forum's post
 }
 
 // rootless reports whether the thread has no message that it begins with.
 func (x section) rootless() bool { return x.alone || x.bare }
+
+// stands returns a message as it stands in the section.
+func (x section) stands(m earshot.Message) earshot.Message {
+	m.Thread = x.thread
+	if x.post && m.ID == x.thread {
+		if m.Subject = x.subject; m.Subject != nil {
+			m.Text = discordmsg.PrependTitle(m.Subject.Name, m.Text)
+		}
+	}
+	return m
+}
 
 // ofRoot returns where the first message of the thread stands.
 func (x section) ofRoot(c earshot.Channel) section {
@@ -107,7 +118,7 @@ func (p *Platform) threadOf(ctx context.Context, c earshot.Channel, root earshot
 	_, at.bare = p.directory.noRoot.Get(root)
 	if at.post = x.forum(); at.post {
 		if post, err := p.directory.place(ctx, string(root)); err == nil {
-			at.title = post.Name
+			at.subject = p.directory.subject(ctx, post.ChannelInfo, true)
 		}
 	}
 	return at, nil
@@ -256,10 +267,7 @@ func (p *Platform) found(ctx context.Context, c earshot.Channel, at section, raw
 			return f, err != nil
 		}
 	}
-	m.Thread = at.thread
-	if at.post && m.ID == at.thread {
-		m.Text = discordmsg.PrependTitle(at.title, m.Text)
-	}
+	m = p.withoutOwnName(at.stands(m))
 	return backfill.HistoryMessage{Event: earshot.Event{Raw: raw, Message: m}, Key: d.Nonce}, m.Time != 0
 }
 

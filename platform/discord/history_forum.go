@@ -67,7 +67,7 @@ func (p *Platform) forumPosts(ctx context.Context, c earshot.Channel, w backfill
 			break
 		}
 		root := earshot.MessageID(t.ID)
-		f, err := p.one(ctx, c, section{id: t.ID, thread: root, post: true, title: t.Name}, root)
+		f, err := p.one(ctx, c, section{id: t.ID, thread: root, post: true, subject: p.directory.subject(ctx, t.ChannelInfo, true)}, root)
 		limited := (*discordapi.LimitedError)(nil)
 		switch {
 		case errors.As(err, &limited) && i > 0: // the rest comes with the next page

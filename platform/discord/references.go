@@ -136,10 +136,6 @@ func (p *Platform) within(ctx context.Context, c earshot.Channel, at section, f 
 	if above == nil || above.Message.ID != d.Message.ReplyTo {
 		return discordmsg.Tombstone(d.Message.ReplyTo), d.Gone
 	}
-	m = above.Message
-	m.Thread = at.thread
-	if at.post && m.ID == at.thread {
-		m.Text = discordmsg.PrependTitle(at.title, m.Text)
-	}
+	m = at.stands(above.Message)
 	return m, !p.unreadable(guildOf(c), &m)
 }

@@ -20,6 +20,7 @@ type ChannelInfo struct {
 	Messages int              // of a thread: how many, without its starter; negative when unknown
 	Last     earshot.Time     // of its last message; 0 when unknown
 	Archived bool             // of a thread
+	Applied  string           // of a thread: the ids of its tags, with commas between them
 }
 
 // ReadChannel reads a channel or thread object. ok is false where raw is none.
@@ -51,6 +52,7 @@ func channelOf(v value) (ChannelInfo, bool) {
 	if c.Hidden = v.Get("flags").Int()&hiddenChannel != 0 && !c.Thread(); c.Hidden {
 		c.Name, c.Topic = "", ""
 	}
+	c.Applied = joinIDs(v.Get("applied_tags"))
 	c.Messages = threadSize(v)
 	c.Last, _ = TimeOf(v.At("last_message_id"))
 	c.Private = c.Type == PrivateThread || c.Type == GroupDM
@@ -70,6 +72,60 @@ func channelOf(v value) (ChannelInfo, bool) {
 		c.Name = strings.Join(names, ", ")
 	}
 	return c, true
+}
+
+// maxTags is how many tags a forum's post has at most (Discord's documentation, Channel
+// Object, applied_tags).
+const maxTags = 5
+
+// joinIDs returns the ids of a list, with commas between them.
+func joinIDs(v value) string {
+	var ids []string
+	for _, x := range v.List[:min(len(v.List), maxTags)] {
+		if id := snowflake(x.Str()); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return strings.Join(ids, ",")
+}
+
+// maxForumTags is how many tags a forum has at most (Channel Object, available_tags).
+const maxForumTags = 20
+
+// ReadTags returns the tags that a forum's object offers, by id: their names. ok is false
+// where it tells none.
+func ReadTags(raw []byte) (tags map[string]string, ok bool) {
+	v, _, err := parseValue(raw)
+	if err != nil {
+		return nil, false
+	}
+	list := v.Get("available_tags")
+	if !list.Array() {
+		return nil, false
+	}
+	tags = map[string]string{}
+	for _, x := range list.List[:min(len(list.List), maxForumTags)] {
+		if id, name := snowflake(x.At("id")), oneLine(x.At("name")); id != "" && name != "" {
+			tags[id] = name
+		}
+	}
+	return tags, true
+}
+
+// Subject returns what a thread of another channel is called: nil for any other channel,
+// and where nobody has named it. post says that it is a forum's post, and tags are the forum's,
+// by id.
+func (c *ChannelInfo) Subject(post bool, tags map[string]string) *earshot.Subject {
+	if _, thread := c.Where(); thread == "" || string(thread) != c.ID || c.Type == PrivateThread || c.Name == "" {
+		return nil
+	}
+	x := &earshot.Subject{Name: c.Name, Post: post}
+	for id := range strings.SplitSeq(c.Applied, ",") {
+		if name := tags[id]; name != "" {
+			x.Tags = append(x.Tags, name)
+		}
+	}
+	return x
 }
 
 // Earshot returns what is stored of the channel that has its messages, for a channel

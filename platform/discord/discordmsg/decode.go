@@ -257,7 +257,7 @@ func (r *reader) thread(d *DecodedMessage, v value) {
 		return
 	}
 	d.Thread, d.ThreadName, d.ThreadReplies = &c.Channel, c.Name, max(0, c.Messages)
-	d.Message.Replies = c.Replies()
+	d.Message.Replies, d.Message.Subject = c.Replies(), c.Subject(false, nil)
 }
 
 // bounded cuts a text to what is stored of one.
