@@ -34,6 +34,9 @@ func (t *turn) gather(ctx context.Context, how attemptOptions) (_ gatheredInput,
 	if !t.ambient { // the platform's limits are for questions
 		t.fillHistory(ctx)
 	}
+	if err := t.awaitRepost(ctx); err != nil {
+		return gatheredInput{}, err
+	}
 	t.awaitPreview(ctx)
 	if err := t.slot.Take(ctx); err != nil {
 		return gatheredInput{}, err

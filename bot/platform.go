@@ -10,7 +10,7 @@ import (
 
 // A Platform posts messages. It is safe for concurrent use. A platform that can do
 // more implements further interfaces: [Finder], [Sizer], [Writer], [Updater],
-// [Notifier], [Limiter], [Remover], [Apologizer], [Reactor], [FileSender], [Linker], [Chooser], [Historian].
+// [Notifier], [Reposter], [Limiter], [Remover], [Apologizer], [Reactor], [FileSender], [Linker], [Chooser], [Historian].
 type Platform interface {
 	// Post posts one message and returns it as the platform shows it: ID, Time,
 	// and Thread or ReplyTo; the bot fills in what else is empty. It posts at most
@@ -195,6 +195,15 @@ type Remover interface {
 type Notifier interface {
 	// PostsAnew reports whether that is to be done. It is the same as long as the process runs.
 	PostsAnew() bool
+}
+
+// A Reposter is a platform on which a program may delete what a person has said and post it
+// again in another name, as proxies do on Discord. A question of which that is expected
+// waits, and is answered where it stands in the end.
+type Reposter interface {
+	// MayRepost reports whether the place's question may still be posted again. It must not
+	// block; it is asked about ten times a second until it is false, for ten seconds at most.
+	MayRepost(p Place) bool
 }
 
 // A Limiter knows whether its rate limits have room for a placeholder. Without it

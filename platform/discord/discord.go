@@ -49,6 +49,7 @@ type Platform struct {
 	reacted     atomic.Int64 // when the last reaction came, in microseconds
 	refusals    recent.Map[person, knownRefusal]
 	withdrawals withdrawals
+	proxyUse    *proxyUse
 	blind       atomic.Bool // Discord has refused MESSAGE_CONTENT
 	held        atomic.Pointer[[]*gateway.Shard]
 
@@ -69,7 +70,7 @@ func New(o Options) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Platform{o: o, client: newClient(o), replies: newReplies()}
+	p := &Platform{o: o, client: newClient(o), replies: newReplies(), proxyUse: newProxyUse()}
 	p.entered.Most, p.unreadSpans.Most, p.failures.Most, p.subjects.Most = maxGuilds, maxPlaces, maxFailing, maxPlaces
 	p.refusals.Most = maxPeople
 	p.directory = newDirectory(p)

@@ -104,6 +104,9 @@ func (p *Platform) message(ctx context.Context, x *delivery) error {
 		}
 		e.refused = why
 	default:
+		if x.Type == "MESSAGE_CREATE" && m.Author.Kind == earshot.Human {
+			p.proxyUse.heard(at.Guild, m, p.withdrawals.has)
+		}
 		e.groups = d.Roles
 		if e.refused = p.notAllowed(m.Author.ID, d.Roles); at.Guild != "" {
 			p.learnRefusal(person{at.Guild, string(m.Author.ID)}, e.refused != "")

@@ -69,6 +69,13 @@ func (w *withdrawals) remember(x withdrawnMessage, now earshot.Time) {
 	}
 }
 
+// has reports whether a message is remembered.
+func (w *withdrawals) has(id earshot.MessageID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.list, func(x withdrawnMessage) bool { return x.ID == id })
+}
+
 // of returns the messages of a place.
 func (w *withdrawals) of(s earshot.Scope, thread earshot.MessageID) []earshot.Message {
 	w.mu.Lock()
@@ -98,6 +105,7 @@ func (p *Platform) proxied(ctx context.Context, app string, at place, m *earshot
 		return p.notAllowed(m.Author.ID, nil), false, nil
 	}
 	m.Author.Kind = earshot.Human
+	p.proxyUse.seen(at.Guild, original, earshot.TimeOf(p.o.Now()))
 	if err := p.directory.meet(ctx, at.Guild, m.Author); err != nil {
 		return "", false, err
 	}

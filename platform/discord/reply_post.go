@@ -21,6 +21,7 @@ var _ interface {
 	bot.Sizer
 	bot.Updater
 	bot.Notifier
+	bot.Reposter
 	bot.Remover
 	bot.Reactor
 	bot.Writer
