@@ -161,7 +161,7 @@ func isRepost(original, m *earshot.Message) bool {
 		m.Time < original.Time || m.Time-original.Time > repostWithin {
 		return false
 	}
-	was, is := strings.TrimSpace(original.Text), strings.TrimSpace(m.Text)
+	was, is := strings.TrimSpace(discordmsg.WithoutAlternatives(original.Text)), strings.TrimSpace(discordmsg.WithoutAlternatives(m.Text))
 	if len(was)-len(is) > maxTags || !strings.Contains(was, is) {
 		return false
 	}

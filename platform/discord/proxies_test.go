@@ -137,6 +137,28 @@ func TestAWebhookOfAProgramIsNoRepost(t *testing.T) {
 	}
 }
 
+// TestARepostMayLeaveOutAlternativeTexts has a proxy whose signs stand behind the text post a
+// picture again without its alternative text.
+func TestARepostMayLeaveOutAlternativeTexts(t *testing.T) {
+	t.Parallel()
+	x := listen(t, nil)
+	x.start(nil, "")
+	hook := x.fake.AddWebhook(x.general, "proxy")
+	picture := func(description string) []any {
+		return []any{map[string]any{"id": "1", "filename": "a.png", "size": 1, "url": "https://cdn.example/a.png", "proxy_url": "https://cdn.example/a.png", "description": description}}
+	}
+	asked := x.fake.Post(fake.PostedMessage{Channel: x.general, User: x.mara, Text: "<@" + x.fake.App().UserID + "> what is this? -L",
+		Fields: map[string]any{"attachments": picture("an error dialog, red, with a long stack trace that begins in the driver")}})
+	again := x.fake.Post(fake.PostedMessage{Channel: x.general, User: hook.ID, Name: "Luna", Text: "<@" + x.fake.App().UserID + "> what is this?",
+		Fields: map[string]any{"application_id": "1100000000000000009", "attachments": picture("")}})
+	x.fake.Delete(x.general, asked)
+	x.settle()
+	m, err := x.store.Message(t.Context(), x.scope(x.general), earshot.MessageID(again))
+	if err != nil || m.Author.Kind != earshot.Human {
+		t.Errorf("got %+v, %v, want a person's message", m.Author, err)
+	}
+}
+
 // TestAProxiedReplyKeepsItsReference has a person reply through a proxy: a webhook
 // cannot reply, so the reference is the original's.
 func TestAProxiedReplyKeepsItsReference(t *testing.T) {

@@ -9,7 +9,8 @@
 // Every field is read by itself: a malformed one is left out and named in
 // [DecodedMessage.Notes], and the rest of the message is kept. Message.Text has the author's
 // own words, with mentions as <@id|name>, channels as <#id|name> and the server's
-// emoji as :name:. Message.Shared has what the message quotes: forwards and previews.
+// emoji as :name:, and below them in brackets what people see beside the words, such as
+// [alt text of a.png: …], [button: …] or [Ann used /deploy]. Message.Shared has what the message quotes: forwards and previews.
 //
 // A message's time is that of its id, so that it stands at one place whichever
 // source tells of it, deletions included, which carry nothing but ids.

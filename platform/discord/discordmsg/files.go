@@ -50,6 +50,27 @@ func attachmentName(f value) string {
 	return fileName(title + ext)
 }
 
+// How the lines begin that tell of attachments.
+const (
+	altText  = "alt text of "
+	gameClip = "clip "
+)
+
+// WithoutAlternatives returns a text of a message without the lines that tell of its
+// attachments: who posts the message again may leave out what stands there.
+func WithoutAlternatives(text string) string {
+	if !strings.Contains(text, "["+altText) && !strings.Contains(text, "["+gameClip) {
+		return text
+	}
+	var out []string
+	for s := range strings.SplitSeq(text, "\n") {
+		if !strings.HasPrefix(s, "["+altText) && !strings.HasPrefix(s, "["+gameClip) {
+			out = append(out, s)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
 // alternatives returns a line for each attachment that has an alternative text, or is a
 // recording of a game: "[alt text of a.png: a red error dialog]".
 func (r *reader) alternatives(v value) []string {
@@ -60,7 +81,7 @@ func (r *reader) alternatives(v value) []string {
 		}
 		name := cmp.Or(attachmentName(f), "a file")
 		if s := line(f.At("description"), maxDescription); s != "" {
-			out = append(out, bracket("alt text of "+escapeMarkup(name), s))
+			out = append(out, bracket(altText+escapeMarkup(name), s))
 		}
 		clip := []string{line(f.Get("application").At("name"), maxTitle)}
 		for _, u := range r.list(f, "clip_participants") {
@@ -69,7 +90,7 @@ func (r *reader) alternatives(v value) []string {
 			}
 		}
 		if s := parts(clip...); s != "" {
-			out = append(out, bracket("clip "+escapeMarkup(name), s))
+			out = append(out, bracket(gameClip+escapeMarkup(name), s))
 		}
 	}
 	return out

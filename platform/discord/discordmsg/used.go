@@ -19,7 +19,7 @@ func (r *reader) used(v value) string {
 	if by == "" {
 		return ""
 	}
-	what := ""
+	var what string
 	switch x.Get("type").Int() {
 	case InteractionComponent:
 		what = "used a button or a menu"

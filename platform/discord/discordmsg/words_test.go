@@ -162,6 +162,18 @@ func TestWhatStandsBesideAMessageMentionsNobody(t *testing.T) {
 	}
 }
 
+// The gateway tells members with their nicknames and REST does not; what stands beside the
+// words is the same.
+func TestBothSourcesTellTheSameBesideTheWords(t *testing.T) {
+	const told = ciBot + `"components":[{"type":1,"components":[{"type":2,"label":"Retry"}]}],"interaction":{"name":"deploy","user":{"id":"900000000000000001","username":"ann.w","global_name":"Ann W"}%},
+		"interaction_metadata":{"type":2,"user":{"id":"900000000000000001","username":"ann.w","global_name":"Ann W"}}`
+	gateway := decoded(t, post(strings.Replace(told, "%", `,"member":{"nick":"Annie"}`, 1)+`,"member":{"nick":"CI"},"guild_id":"6"`)).Message
+	rest := decoded(t, post(strings.Replace(told, "%", "", 1))).Message
+	if gateway.Text != rest.Text || !strings.Contains(rest.Text, "[Ann W used /deploy]") {
+		t.Errorf("the gateway tells %q, REST %q", gateway.Text, rest.Text)
+	}
+}
+
 // Of two copies of a message without an edit between them the greater text is kept: that
 // which was told last.
 func TestWhatIsToldLaterGoesOn(t *testing.T) {
