@@ -12,11 +12,10 @@ import (
 // the author of the thread's first message says, so it stands apart from the text.
 
 // The section subject says in one line which thread the question stands in, where that
-// has a name. In the log form the place says it.
+// has a name, unless the place says it.
 var subjectSection = sectionKind{
 	name:    SubjectPart,
 	look:    SectionLook{Means: "what the question's thread is called", Hue: 6, ANSI: 4},
-	allowed: func(p Policy) bool { return p.Frame != Log },
 	reserve: func(t *turn, p *fitPlan, left int) int {
 		p.subject = t.subjectLine()
 		n := t.countLines(p.subject)
@@ -43,7 +42,7 @@ const (
 // Thread names may contain anything, so the name stands last.
 func (t *turn) subjectLine() string {
 	root := t.subjectRoot()
-	if root == nil {
+	if _, said := t.has(Place); root == nil || said && t.isLog() {
 		return ""
 	}
 	where := "thread"

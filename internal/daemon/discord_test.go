@@ -151,6 +151,7 @@ func forumPost(t *testing.T, server string) {
 	x.want("the prompt", x.withoutTimes(x.prompt()), `[a Discord channel. You are earshot here.]
 + name: #help
 + topic: one post a question
++ thread: Import stops at row 41
 
 [this thread]
 [Day]

@@ -46,7 +46,7 @@ type Platform struct {
 	failures    recent.Map[string, int] // by delivery
 	entered     recent.Map[earshot.WorkspaceID, struct{}]
 	subjects    recent.Map[string, toldSubject] // by thread
-	reacted     atomic.Int64 // when the last reaction came, in microseconds
+	reacted     atomic.Int64                    // when the last reaction came, in microseconds
 	refusals    recent.Map[person, knownRefusal]
 	withdrawals withdrawals
 	proxyUse    *proxyUse

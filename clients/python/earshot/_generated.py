@@ -1011,6 +1011,7 @@ class Message(_Message, total=False):
     reply_to: Optional[str]
     seq: Optional[int]
     shared: List[Shared]
+    subject: Subject
     thread: Optional[str]
     tokens: Optional[int]
 
@@ -1395,6 +1396,12 @@ class StoredReply(TypedDict):
     # as far as it is stored
     text: str
     usage: UsageJSON
+
+
+class Subject(TypedDict, total=False):
+    name: Optional[str]
+    post: Optional[bool]
+    tags: List[str]
 
 
 class _Summary(TypedDict):

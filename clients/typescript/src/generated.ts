@@ -881,6 +881,7 @@ export interface Message {
   reply_to?: string | null | undefined;
   seq?: number | null | undefined;
   shared?: Shared[] | undefined;
+  subject?: Subject | undefined;
   text: string | null;
   thread?: string | null | undefined;
   time: string | null;
@@ -1226,6 +1227,12 @@ export interface StoredReply {
   /** as far as it is stored */
   text: string;
   usage: UsageJSON;
+}
+
+export interface Subject {
+  name?: string | null | undefined;
+  post?: boolean | null | undefined;
+  tags?: string[] | undefined;
 }
 
 export interface Summary {
