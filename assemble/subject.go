@@ -14,8 +14,8 @@ import (
 // The section subject says in one line which thread the question stands in, where that
 // has a name, unless the place says it.
 var subjectSection = sectionKind{
-	name:    SubjectPart,
-	look:    SectionLook{Means: "what the question's thread is called", Hue: 6, ANSI: 4},
+	name: SubjectPart,
+	look: SectionLook{Means: "what the question's thread is called", Hue: 6, ANSI: 4},
 	reserve: func(t *turn, p *fitPlan, left int) int {
 		p.subject = t.subjectLine()
 		n := t.countLines(p.subject)
