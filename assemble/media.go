@@ -88,7 +88,7 @@ func (t *turn) fitMedia(p *mediaPlan, s Section, room int) int {
 }
 
 // wantedFiles returns the files that the turn may attach: with [Section.Own]
-// those of the question and of its thread's root, then those that were opted in,
+// those of the question, of the message that it replies to and of its thread's root, then those that were opted in,
 // then those of the conversation that the epoch before had.
 func (t *turn) wantedFiles(s Section) []wantedFile {
 	var out []wantedFile
@@ -104,6 +104,13 @@ func (t *turn) wantedFiles(s Section) []wantedFile {
 		for _, f := range t.anchor.Files {
 			if isReadable(f) {
 				add(wantedFile{File: f, refer: true})
+			}
+		}
+		if m := t.repliedTo(); m != nil {
+			for _, f := range m.Files {
+				if isReadable(f) {
+					add(wantedFile{File: f, refer: true})
+				}
 			}
 		}
 		if root := t.root(); root != nil && !t.isolated && !t.later {
@@ -132,6 +139,16 @@ func (t *turn) wantedFiles(s Section) []wantedFile {
 		}
 	}
 	return out
+}
+
+// repliedTo returns the message that the question replies to by reference, nil where it
+// may not be shown: "what does this error mean?" is about that one's picture.
+func (t *turn) repliedTo() *msg {
+	m := t.find(t.anchor.ReplyTo)
+	if m == nil || t.isolated || m == t.anchor || m.Deleted || m.withheld || t.afterEnd(m) || t.in.Identity.Is(m.Author.ID) {
+		return nil
+	}
+	return m
 }
 
 // givesAgain reports whether the turn is the first of an epoch: the prompt has no

@@ -95,8 +95,8 @@ type Section struct {
 	// each.
 	Files int   `json:"files,omitempty" yaml:"files,omitempty"`
 	Bytes int64 `json:"bytes,omitempty" yaml:"bytes,omitempty"`
-	// Own attaches the files of the question and of its thread's root without
-	// being asked.
+	// Own attaches the files of the question, of the message that it replies to and of its
+	// thread's root without being asked.
 	Own bool `json:"own,omitempty" yaml:"own,omitempty"`
 	// AddressedOnly keeps of a transcript what the agent wrote, what mentions it
 	// and what it answered. In a DM everything is addressed to it.

@@ -50,6 +50,17 @@ func TestFilesOfTheLogForm(t *testing.T) {
 			also: gives("FQ", "FR"),
 		},
 		{
+			name: "the files of the message that the question replies to are given without being asked for",
+			in:   asking("standard", said("w", "Carol", "w", picture("FW", "")), said("e", "Alice", "", picture("FE", "")), said("b", "Bob", "b"), said("q", "Bob", "what does this error mean?", to("e"))),
+			has:  []string{"+ file FE, image, 120 KB: FE.png\n"},
+			also: gives("FE"),
+		},
+		{
+			name: "a file of a deleted message that the question replies to is not given",
+			in:   asking("standard", said("e", "Alice", "", picture("FE", ""), deleted), said("q", "Bob", "what does this error mean?", to("e"))),
+			also: gives(),
+		},
+		{
 			name: "office documents and canvases are given, by their type or where it says nothing by their name",
 			in: asking("standard", said("q", "Alice", "look", with(func(m *earshot.Message) {
 				m.Files = []earshot.File{

@@ -92,13 +92,14 @@ func (t *turn) newPrompt(g gatheredInput, res assemble.Result) prompt {
 }
 
 // asked returns the messages whose files a turn attaches by itself: the question,
-// those answered with it from the newest, and the thread's root.
+// those answered with it from the newest, the message that it replies to, and the thread's
+// root.
 func (t *turn) asked() []earshot.MessageID {
 	ids := []earshot.MessageID{t.queued.Anchor}
 	for i := len(t.merged) - 1; i >= 0; i-- {
 		ids = append(ids, t.merged[i])
 	}
-	return append(ids, t.place.Anchor.Root())
+	return append(ids, t.place.Anchor.ReplyTo, t.place.Anchor.Root())
 }
 
 // begin records the prompt in the queue, so that a restart continues with it. The

@@ -519,6 +519,26 @@ func TestWhichFilesATurnAttaches(t *testing.T) {
 	}
 }
 
+// "What does this error mean?" is about the picture of the message that it replies to,
+// in a first question and in a later one.
+func TestThePictureThatIsAskedAboutIsAttached(t *testing.T) {
+	t.Parallel()
+	about := func(id string) func(*bot.Event) {
+		return func(e *bot.Event) { e.Message.ReplyTo = earshot.MessageID(id) }
+	}
+	withFiles(t, nil, func(w *world, d *drawer, m *llmtest.Model) {
+		w.say(general, bob, "m1", "it says this", sharing("F1"))
+		w.say(general, ci, "x1", "elsewhere", sharing("FX"))
+		w.say(general, alice, "m2", "<@U0BOT> what does this error mean?", about("m1"))
+		w.rest(time.Second)
+		same(t, "the request", saw(m.Requests()[0]), []string{"image F1"})
+		w.say(general, bob, "m3", "and now this", under("m2"), sharing("F2"))
+		w.say(general, alice, "m4", "<@U0BOT> and this?", under("m2"), about("m3"))
+		w.rest(time.Second)
+		same(t, "the second request", saw(m.Requests()[1]), []string{"image F2"})
+	})
+}
+
 // One answer serves two messages: a picture, and then the question about it.
 func TestAPictureBeforeTheQuestionIsAttachedInADM(t *testing.T) {
 	t.Parallel()

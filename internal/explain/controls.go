@@ -48,7 +48,7 @@ var limits = []limit{
 	{"share", "percent", 100, "its part of the budget", func(s assemble.Section) int { return s.Share }, func(s *assemble.Section, n int) { s.Share = n }},
 	{"files", "files", 100, "how many files are attached at most", func(s assemble.Section) int { return s.Files }, func(s *assemble.Section, n int) { s.Files = n }},
 	{"bytes", "bytes", 1 << 30, "how large a file may be that is attached", func(s assemble.Section) int { return int(s.Bytes) }, func(s *assemble.Section, n int) { s.Bytes = int64(n) }},
-	{"own", "", 1, "attaches the question's files, and those of its thread's root, without being asked", func(s assemble.Section) int { return boolToInt(s.Own) }, func(s *assemble.Section, n int) { s.Own = n != 0 }},
+	{"own", "", 1, "attaches the question's files, those of what it replies to and of its thread's root, without being asked", func(s assemble.Section) int { return boolToInt(s.Own) }, func(s *assemble.Section, n int) { s.Own = n != 0 }},
 	{"link", "", 1, "guesses who answers whom where nothing says it, and groups messages by that", func(s assemble.Section) int { return boolToInt(s.Link == assemble.LinkAuto) }, func(s *assemble.Section, n int) {
 		s.Link = assemble.LinkOff
 		if n != 0 {
