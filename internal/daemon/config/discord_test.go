@@ -48,6 +48,7 @@ discord:
   gateway_url: https://gateway
   reply: stream
   thread: always
+  notify: loudly
   on_leave: burn
   shards: 2
   shard_ids: [1, 1, 2]
@@ -60,7 +61,7 @@ discord:
 	}
 	for _, want := range []string{
 		"discord.api_url: is not of the form", "discord.gateway_url: is not of the form wss://host/",
-		`discord.reply: "stream" is unknown; use one of update, post`, `discord.thread: "always" is unknown; use one of off, on_mention`,
+		`discord.reply: "stream" is unknown; use one of update, post`, `discord.notify: "loudly" is unknown; use one of edit, post`, `discord.thread: "always" is unknown; use one of off, on_mention`,
 		`discord.on_leave: "burn" is unknown`, "discord.shard_ids: 1 stands there twice", "discord.shard_ids: 2 is none of the 2 shards",
 		"discord.reconcile_hours: is gone, take it out: history is read", `discord.allow.channels: "general" is no id; in Discord, switch on Developer Mode`,
 		`discord.allow.roles: "@everyone" is no id`, `discord.allow.users: "7" is no id`, "discord.token: unknown key; secrets are not read from this file",

@@ -19,9 +19,6 @@ func (r *reader) compose(m *earshot.Message, v value, p *mentionedPeople) {
 	own := []string{p.stored(text.Str())}
 	app := m.Author.Kind == earshot.Bot
 	r.own = r.names.Self != "" && string(m.Author.ID) == r.names.Self
-	for _, s := range r.components(v) {
-		own = append(own, p.stored(s))
-	}
 	own = append(own, r.stickers(v)...)
 	poll, votes := r.poll(v)
 	own = append(own, poll, invitation(v))
@@ -45,6 +42,9 @@ func (r *reader) compose(m *earshot.Message, v value, p *mentionedPeople) {
 		if q, ok := r.preview(e, p); ok && !slices.Contains(m.Shared, q) {
 			m.Shared = append(m.Shared, q)
 		}
+	}
+	for _, s := range r.components(v) { // buttons stand below what they are about
+		own = append(own, p.stored(s))
 	}
 	// Without MESSAGE_CONTENT Discord tells who used a command, and not what the answer
 	// says. Such a message stays one that says nothing.

@@ -106,8 +106,7 @@ func (r *reader) forwards(m *earshot.Message, v value, p *mentionedPeople) {
 // snapshot reads a forwarded message. Its embeds are quoted with it.
 func (r *reader) snapshot(s value) earshot.SharedContent {
 	p := r.people(s)
-	lines := append([]string{s.At("content")}, r.components(s)...)
-	lines = append(lines, r.stickers(s)...)
+	lines := append([]string{s.At("content")}, r.stickers(s)...)
 	lines = append(lines, r.alternatives(s)...)
 	for _, e := range r.list(s, "embeds") {
 		if !r.more() {
@@ -115,6 +114,7 @@ func (r *reader) snapshot(s value) earshot.SharedContent {
 		}
 		lines = append(lines, r.embed(e)...)
 	}
+	lines = append(lines, r.components(s)...)
 	q := earshot.SharedContent{Kind: earshot.Forward, Text: r.bounded(p.quoted(joinLines(lines)), "message_snapshots")}
 	q.Time, _ = earshot.ParseTime(s.At("timestamp"))
 	return q
