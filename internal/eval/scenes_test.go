@@ -89,7 +89,11 @@ func TestASceneSaysWhatIsShownCutAndMissing(t *testing.T) {
 		{Number: 2, Channel: "quay", Anchor: "1772400300.000001", Follows: "1772400120.000001", Needs: []earshot.MessageID{root, "1772400240.000001"}},
 	}
 	delta, _ := assemble.ByName("delta")
-	delta.First[2].Tokens = 500 // the thread's
+	for i := range delta.First {
+		if delta.First[i].Section == assemble.Thread {
+			delta.First[i].Tokens = 500
+		}
+	}
 	got, err := eval.RunScenes(t.Context(), st, scenes, delta, counter, nil)
 	if err != nil {
 		t.Fatal(err)
