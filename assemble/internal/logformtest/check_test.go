@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"time"
 	_ "time/tzdata" // zones do not depend on the machine
 
@@ -294,7 +295,8 @@ func (x *reading) calls(p logformtest.Plus, s *earshot.Subject) bool {
 		return false
 	case p.Kind == logformtest.ThreadName || p.Kind == logformtest.ThreadNow:
 		got := strings.TrimSuffix(seenLine(p.Value), "…")
-		return got != "" && strings.HasPrefix(seenLine(s.Name), strings.TrimSpace(got))
+		blank := !strings.ContainsFunc(p.Value, func(r rune) bool { return r != 0x2800 && !unicode.IsSpace(r) })
+		return !blank && strings.HasPrefix(seenLine(s.Name), strings.TrimSpace(got))
 	case p.Kind == logformtest.TagsNow && p.Value == "none":
 		return true
 	}
