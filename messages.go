@@ -167,7 +167,8 @@ type Messages interface {
 	//     bring the last to arrive counts. Nil says nothing, so an edit leaves them; an
 	//     empty map removes them.
 	//   - A Subject belongs to no revision. It is replaced whole, by one that was told
-	//     later or of which nothing says when; nil says nothing. It is news.
+	//     later; of two of which nothing says when the last to arrive stands, and nil says
+	//     nothing. It is news.
 	//   - Of one author's full names the greater stays.
 	//   - Of Replies the greater count and the later last reply stay, whatever the
 	//     revision; a count of 0 says nothing.

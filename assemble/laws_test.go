@@ -284,8 +284,8 @@ func checkLedger(t rapid.TB, in assemble.Input, r assemble.Result) {
 			if !inReason.MatchString(row.Reason) || !strings.HasPrefix(row.Reason, row.Section) || row.Tokens <= 0 {
 				t.Fatalf("row %+v: reason, section or tokens of what is shown", row)
 			}
-			title := row.Section == "window" && inForum(in)
-			if (row.Verdict == earshot.Snippet) != (row.Section == "snapshot" || row.Section == "news" || title) {
+			short, title := row.Section == "snapshot" || row.Section == "news", row.Section == "window" && inForum(in)
+			if row.Verdict == earshot.Snippet && !short && !title || row.Verdict != earshot.Snippet && short {
 				t.Fatalf("row %+v: snippets are the snapshot's, those of news, and the other posts of a forum", row)
 			}
 			cost[assemble.SectionName(row.Section)] += row.Tokens

@@ -137,10 +137,10 @@ func (t *turn) placeNames(m *msg) bool {
 }
 
 // inForum reports whether the question stands in a forum: there everything is said in
-// the threads of posts.
+// the threads of posts, also where the post's own words are not shown.
 func (t *turn) inForum() bool {
-	for _, m := range []*msg{t.anchor, t.root()} {
-		if m != nil && m.Subject != nil && m.Subject.Post {
+	for _, m := range []*msg{t.anchor, t.find(t.anchor.Root())} {
+		if m != nil && !t.afterEnd(m) && m.Subject != nil && m.Subject.Post {
 			return true
 		}
 	}

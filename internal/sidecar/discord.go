@@ -145,8 +145,7 @@ func (t *discordTelling) thread(ctx context.Context, raw []byte, nothing []Event
 	}
 	t.know(c, raw)
 	channel, root := t.locate(c.Guild, c.ID)
-	subject := c.Subject(t.channels[c.Parent].Type == discordmsg.GuildForum, t.tags[c.Parent])
-	if subject == nil {
+	if string(root) != c.ID || string(channel.ID) == c.ID {
 		return t.channel(raw, nothing), nil
 	}
 	m, err := t.store.Message(ctx, channel.Scope(), root)
@@ -156,9 +155,29 @@ func (t *discordTelling) thread(ctx context.Context, raw []byte, nothing []Event
 	case err != nil:
 		return nil, err
 	}
-	subject.Post = subject.Post || m.Subject != nil && m.Subject.Post
-	m.Subject, m.Mentions, m.Reactions, m.Files, m.Metadata = subject, nil, nil, nil, nil // what is stored stays
-	return []Event{{Type: Said, Channel: channel, Message: m}}, nil
+	if m.Subject = t.subject(c, m.Subject); m.Subject == nil {
+		return nothing, nil
+	}
+	m.Mentions, m.Reactions, m.Shared, m.Files, m.Metadata = nil, nil, nil, nil, nil // what is stored stays
+	return []Event{{Type: Said, Channel: channel, Message: m, Happened: t.now(), Known: true}}, nil
+}
+
+// subject returns what a thread is called now. Tags of a forum that the batch does not
+// describe are as they were.
+func (t *discordTelling) subject(c discordmsg.ChannelInfo, was *earshot.Subject) *earshot.Subject {
+	tags, known := t.tags[c.Parent]
+	x := c.Subject(t.channels[c.Parent].Type == discordmsg.GuildForum, tags)
+	if x == nil {
+		return nil
+	}
+	x.AsOf = t.now()
+	if was != nil {
+		x.Post = x.Post || was.Post
+		if c.Applied != "" && !known {
+			x.Tags = was.Tags
+		}
+	}
+	return x
 }
 
 // channel keeps what a dispatch says of a channel. A thread is none of Earshot's.
@@ -217,7 +236,14 @@ func (t *discordTelling) message(ctx context.Context, raw []byte, at string) (Ev
 		return Event{Type: Nameless}, nil
 	case thread == m.ID:
 		c := t.channels[d.Channel]
-		m.Text, m.Subject = discordmsg.PrependTitle(c.Name, m.Text), c.Subject(true, t.tags[c.Parent])
+		m.Text = discordmsg.PrependTitle(c.Name, m.Text)
+		stored, err := t.store.Message(ctx, channel.Scope(), m.ID)
+		if err != nil && !errors.Is(err, earshot.ErrNotFound) {
+			return Event{}, err
+		}
+		if m.Subject = t.subject(c, stored.Subject); m.Subject != nil {
+			m.Subject.Post = true // only a forum's posts begin with a message of their own id
+		}
 		thread = ""
 	}
 	m.Thread = thread

@@ -48,6 +48,9 @@ type Event struct {
 	At       earshot.Time      // when; 0: now
 	// Happened is when, by the platform; 0: when the message says, else now.
 	Happened earshot.Time
+	// Known, of Said, says that the message was read from the store: where it was erased
+	// since, it stays so.
+	Known bool
 	// Created, of Named, says that the channel is new: nothing was said in it before.
 	Created bool
 	To      earshot.ChannelID // of Moved: the channel's id from then on
@@ -98,7 +101,7 @@ func (s *Service) events(ctx context.Context, p access.Principal, events []Event
 	if len(events) > MaxEvents {
 		return nil, visible.InvalidField(b.of, fmt.Sprintf("has more than %d; send several batches", MaxEvents))
 	}
-	t := &eventBatch{Service: s, p: p, batch: b, told: make([]EventResult, len(events)), channels: map[earshot.Channel]*channelBatch{}}
+	t := &eventBatch{Service: s, p: p, batch: b, told: make([]EventResult, len(events)), known: map[int]bool{}, channels: map[earshot.Channel]*channelBatch{}}
 	for i, e := range events {
 		if err := e.check(fmt.Sprintf("%s[%d]", b.of, i)); err != nil {
 			return nil, err
@@ -232,6 +235,7 @@ type eventBatch struct {
 	batch
 	p        access.Principal
 	told     []EventResult
+	known    map[int]bool                      // of events: see [Event.Known]
 	channels map[earshot.Channel]*channelBatch // by the channel as an event names it
 	order    []*channelBatch
 }
@@ -356,6 +360,7 @@ func (t *eventBatch) tell(ctx context.Context, i int, e Event) error {
 	t.told[i].Channel = c.channel.Scope()
 	switch e.Type {
 	case Said, Edited:
+		t.known[i] = e.Known
 		c.add(i, e.Message)
 	case Deleted:
 		c.add(i, earshot.Message{ID: e.Of, Deleted: true})
@@ -395,6 +400,11 @@ func (t *eventBatch) flush(ctx context.Context, channels ...*channelBatch) error
 		for j, r := range list {
 			told := &t.told[of[i][j]]
 			told.Message, told.Change, told.Seq = r.ID, r.Change, r.Seq
+			if r.Change == earshot.New && t.known[of[i][j]] {
+				if _, err := t.store.Record(ctx, batches[i].Scope, earshot.Message{ID: r.ID, Deleted: true}); err != nil {
+					return fmt.Errorf("record events: %w", err)
+				}
+			}
 		}
 	}
 	return nil

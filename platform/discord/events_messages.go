@@ -143,10 +143,14 @@ func (p *Platform) located(ctx context.Context, at place, m earshot.Message) ear
 	return p.withoutOwnName(m)
 }
 
-// withoutOwnName returns m without a name of its thread that is ours.
+// withoutOwnName returns m without a name of its thread that is ours. Another name is that
+// of now, also of an old message.
 func (p *Platform) withoutOwnName(m earshot.Message) earshot.Message {
-	if p.ownName(m, m.Subject) {
+	switch {
+	case p.ownName(m, m.Subject):
 		m.Subject = nil
+	case m.Subject != nil && m.Subject.AsOf == 0:
+		m.Subject.AsOf = earshot.TimeOf(p.o.Now())
 	}
 	return m
 }

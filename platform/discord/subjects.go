@@ -13,17 +13,21 @@ import (
 // it with the thread, and tells of a rename without the message.
 
 // tagsOf returns the tags of a forum by id, and asks Discord for them where they are not
-// known. One that cannot be asked has none.
-func (d *directory) tagsOf(ctx context.Context, forum string) map[string]string {
-	if tags, ok := d.tags.Get(forum); ok {
-		return tags
+// known; ok is false where it does not tell them now.
+func (d *directory) tagsOf(ctx context.Context, forum string) (tags map[string]string, ok bool) {
+	if tags, ok = d.tags.Get(forum); ok {
+		return tags, true
 	}
-	if _, err := d.ask(ctx, forum); err != nil {
-		d.p.o.Log.Debug("the tags of a forum are not known", "channel", forum, "err", err)
+	_, err := d.ask(ctx, forum)
+	if tags, ok = d.tags.Get(forum); ok {
+		return tags, true
 	}
-	tags, _ := d.tags.Get(forum)
-	d.tags.Put(forum, tags) // asked once
-	return tags
+	if err == nil || errors.Is(err, errNoAccess) { // it has none, or will not tell
+		d.tags.Put(forum, nil)
+		return nil, true
+	}
+	d.p.o.Log.Debug("the tags of a forum are not known", "channel", forum, "err", err)
+	return nil, false
 }
 
 // learnTags remembers the tags that a channel's object offers.
@@ -34,21 +38,30 @@ func (d *directory) learnTags(id string, raw []byte) {
 }
 
 // subject returns what a thread is called, nil where it has no name. post says that the
-// thread is known to be a forum's post.
+// thread is known to be a forum's post. Where its tags are not known it takes no other's
+// place.
 func (d *directory) subject(ctx context.Context, c discordmsg.ChannelInfo, post bool) *earshot.Subject {
 	if parent, ok := d.places.Get(c.Parent); ok && parent.forum() {
 		post = true
 	}
 	var tags map[string]string
+	known := true
 	if c.Applied != "" {
-		tags = d.tagsOf(ctx, c.Parent)
+		tags, known = d.tagsOf(ctx, c.Parent)
 	}
 	x := c.Subject(post, tags)
-	if x != nil {
+	switch {
+	case x == nil:
+	case known:
 		x.AsOf = earshot.TimeOf(d.p.o.Now())
+	default:
+		x.AsOf = unsureOf
 	}
 	return x
 }
+
+// unsureOf is the time of a subject of which not all is known: before any other.
+const unsureOf earshot.Time = 1
 
 // ownName reports whether a thread is called what we call a thread that we begin from a
 // message: that is the message's own words.
@@ -74,6 +87,9 @@ func (p *Platform) learnSubject(ctx context.Context, at place) error {
 		return fmt.Errorf("thread %s: %w", at.ID, err)
 	}
 	x := p.directory.subject(ctx, at.ChannelInfo, root.Subject != nil && root.Subject.Post)
+	if x != nil && x.AsOf == unsureOf && root.Subject != nil {
+		return nil // told with the next message
+	}
 	if !root.Deleted && x != nil && !x.Equal(root.Subject) && !(root.Subject == nil && p.ownName(root, x)) {
 		root.Subject = x
 		root.Mentions, root.Reactions, root.Shared, root.Files, root.Metadata = nil, nil, nil, nil, nil // what is stored stays
@@ -85,7 +101,9 @@ func (p *Platform) learnSubject(ctx context.Context, at place) error {
 			return fmt.Errorf("thread %s: %w", at.ID, err)
 		}
 	}
-	p.subjects.Put(at.ID, toldSubject{at.Name, at.Applied})
+	if x == nil || x.AsOf != unsureOf {
+		p.subjects.Put(at.ID, toldSubject{at.Name, at.Applied})
+	}
 	return nil
 }
 

@@ -82,6 +82,10 @@ var subjectCases = []testCase{
 			s.record(titled(1, "z", timeAt(11), name))
 		}
 		s.subject("at the same time the greater", &earshot.Subject{Name: "b"})
+		s.record(titled(1, "z", 0, "c"))
+		s.subject("one of no time", &earshot.Subject{Name: "b"})
+		s.record(titled(2, "n", 0, "first"))
+		s.equal("both of no time", s.record(titled(2, "n", 0, "a second")), []earshot.Change{earshot.Updated})
 	}},
 	{"a deleted message has no subject", func(s *suite) {
 		s.record(titled(1, "x", timeAt(5), "name"))

@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"time"
 	_ "time/tzdata" // zones do not depend on the machine
+	"unicode"
 
 	"github.com/rivo/uniseg"
 

@@ -295,3 +295,36 @@ func TestTheReasonStandsInDetail(t *testing.T) {
 		}
 	}
 }
+
+func TestDiscordsThreadsAreRenamedByDispatches(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const forum = `{"id":"800000000000000005","type":15,"guild_id":"6","name":"help","available_tags":[{"id":"71","name":"bug"},{"id":"72","name":"solved"}]}`
+	thread := func(name, tags string) string {
+		return fmt.Sprintf(`{"id":"1477953611366400000","type":11,"guild_id":"6","parent_id":"800000000000000005","name":%q,"applied_tags":[%s]}`, name, tags)
+	}
+	post := func(body string) {
+		t.Helper()
+		if status, _, got := w.call(t, "all", http.MethodPost, "/v1/events?platform=discord", body); status != http.StatusOK {
+			t.Fatalf("%d %s", status, got)
+		}
+	}
+	subject := func(want string) {
+		t.Helper()
+		m, err := w.store.Message(t.Context(), earshot.Scope{Platform: earshot.Discord, Workspace: "6", Channel: "800000000000000005"}, "1477953611366400000")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(m.Subject.Name, m.Subject.Tags, m.Subject.Post, m.Deleted); got != want {
+			t.Errorf("the post is called %q, want %q", got, want)
+		}
+	}
+	post(`{"op":0,"t":"CHANNEL_UPDATE","s":1,"d":` + forum + `}`)
+	post(batch(`{"op":0,"t":"CHANNEL_UPDATE","s":2,"d":`+forum+`}`,
+		`{"op":0,"t":"MESSAGE_CREATE","s":3,"d":{"id":"1477953611366400000","channel_id":"1477953611366400000","guild_id":"6","type":0,"content":"it fails","author":{"id":"9","username":"ann"}},"channel":`+thread("Invoice 4711", `"71"`)+`}`))
+	subject("Invoice 4711[bug] true false")
+	post(`{"op":0,"t":"THREAD_UPDATE","s":4,"d":` + thread("[SOLVED] Invoice 4711", `"71"`) + `}`) // tells no forum, and so no tags
+	subject("[SOLVED] Invoice 4711[bug] true false")
+	post(batch(`{"op":0,"t":"CHANNEL_UPDATE","s":5,"d":`+forum+`}`, `{"op":0,"t":"THREAD_UPDATE","s":6,"d":`+thread("[SOLVED] Invoice 4711", `"72"`)+`}`))
+	subject("[SOLVED] Invoice 4711[solved] true false")
+}

@@ -106,7 +106,7 @@ func pastRevision(m Message) *Message {
 }
 
 // laterSubject reports whether a subject is told that takes the place of the stored one:
-// it was told later or, at the same time, is the greater, or nothing says when.
+// it was told later or, at the same time, is the greater, or of neither anything says when.
 func laterSubject(stored, in *earshot.Subject) bool {
 	switch {
 	case in == nil || stored == nil:
@@ -114,7 +114,7 @@ func laterSubject(stored, in *earshot.Subject) bool {
 	case in.AsOf == stored.AsOf && in.AsOf != 0:
 		return fmt.Sprint(*in) > fmt.Sprint(*stored)
 	}
-	return in.AsOf == 0 || in.AsOf > stored.AsOf
+	return in.AsOf > stored.AsOf || stored.AsOf == 0
 }
 
 // replaceSubject gives a stored message the subject that is told, and what is counted and
