@@ -13,15 +13,17 @@ const (
 	busyWait    = time.Second // before a job is tried again whose timeline a turn is fetching
 )
 
-// enqueue puts a job behind the others.
-func (f *Filler) enqueue(j job) {
+// enqueue puts a job behind the others, and reports whether there was room.
+func (f *Filler) enqueue(j job) bool {
 	method := History
 	if j.thread != "" {
 		method = Replies
 	}
-	if !f.queue[method].put(j, false) {
+	ok := f.queue[method].put(j, false)
+	if !ok {
 		f.Log.Warn("too much history waits to be fetched", "channel", j.channel.ID, "thread", j.thread)
 	}
+	return ok
 }
 
 // work does the jobs of one method until ctx ends.
@@ -40,6 +42,8 @@ func (f *Filler) work(ctx context.Context, method string) {
 		}
 		if again {
 			f.enqueue(j)
+		} else {
+			f.caughtUp(j)
 		}
 		f.queue[method].done()
 	}

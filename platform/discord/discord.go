@@ -50,6 +50,8 @@ type Platform struct {
 	refusals    recent.Map[person, knownRefusal]
 	withdrawals withdrawals
 	proxyUse    *proxyUse
+	catching    catchUps
+	began       time.Time   // when New was called
 	blind       atomic.Bool // Discord has refused MESSAGE_CONTENT
 	held        atomic.Pointer[[]*gateway.Shard]
 
@@ -70,7 +72,7 @@ func New(o Options) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Platform{o: o, client: newClient(o), replies: newReplies(), proxyUse: newProxyUse()}
+	p := &Platform{o: o, client: newClient(o), replies: newReplies(), proxyUse: newProxyUse(), began: o.Now()}
 	p.entered.Most, p.unreadSpans.Most, p.failures.Most, p.subjects.Most = maxGuilds, maxPlaces, maxFailing, maxPlaces
 	p.refusals.Most = maxPeople
 	p.directory = newDirectory(p)

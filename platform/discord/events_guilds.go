@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
@@ -22,6 +23,9 @@ func (p *Platform) ready(ctx context.Context, x *delivery) error {
 		p.o.Log.Error("the session is another bot's: start again")
 	}
 	if err := p.notePlace(ctx, x); err != nil {
+		return err
+	}
+	if err := p.beginCatchUp(ctx, x, r.Guilds); err != nil {
 		return err
 	}
 	p.o.Log.Info("a session with discord began", "shard", x.Shard, "of", x.of, "guilds", len(r.Guilds))
@@ -63,7 +67,7 @@ func (p *Platform) guild(ctx context.Context, x *delivery) error {
 			return err
 		}
 	}
-	return nil
+	return p.catchUp(ctx, x.Shard, g.ID, slices.Concat(g.Channels, g.Threads))
 }
 
 // channelChanged takes over a channel or thread that is new or has changed. What is

@@ -111,6 +111,9 @@ func (p *Platform) guildGone(ctx context.Context, x *delivery) error {
 	if json.Unmarshal(x.Data, &g) != nil || g.ID == "" || g.Unavailable {
 		return nil
 	}
+	if c := p.catching.get(x.Shard); c != nil {
+		delete(c.waiting, g.ID)
+	}
 	w := discordmsg.Workspace(g.ID)
 	p.o.Log.Info("removed from a guild", "workspace", w, "purge", p.o.Purge)
 	p.entered.Drop(w)
