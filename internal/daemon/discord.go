@@ -178,9 +178,14 @@ var discordTier = backfill.Tier{PerMinute: 120, Burst: 20, Objects: 100, Most: 1
 // connection describes the link to Discord.
 func (s *discordService) connection() connection {
 	c := s.platformLink.connection()
+	var lacks []string
 	if !s.adapter.Content() {
-		c.lacks = lacksContent
+		lacks = append(lacks, lacksContent)
 	}
+	if lost := s.adapter.Lost(); lost != "" {
+		lacks = append(lacks, lost)
+	}
+	c.lacks = strings.Join(lacks, "; ")
 	select {
 	case <-s.hears:
 	default:

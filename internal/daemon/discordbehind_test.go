@@ -1,7 +1,9 @@
 package daemon_test
 
 import (
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,4 +87,22 @@ func TestAfterAResumedSessionNoHistoryIsRead(t *testing.T) {
 	if n := len(x.Calls("list_messages")); n != 0 {
 		t.Errorf("history is read %d times", n)
 	}
+}
+
+// The probes say that the bot has lost a permission, and for how many channels, until it has
+// it again; they name none. It is ready all the same.
+func TestAProbeSaysThatAPermissionIsLost(t *testing.T) {
+	t.Parallel()
+	x := newDiscordWorld(t, "http://127.0.0.1:1", nil, "EARSHOT_HEALTH=127.0.0.1:0")
+	x.start()
+	const lost = "discord: reachable, it has lost permissions in channels: Send Messages in 1, Send Messages in Threads in 1"
+	says := func() bool {
+		status, body := x.get("/readyz", "")
+		return status == http.StatusOK && strings.Contains(body, lost)
+	}
+	x.Say(x.general, x.bob, "it may rain")
+	x.ReadOnly(x.general, true)
+	x.eventually("the probe says it", says)
+	x.ReadOnly(x.general, false)
+	x.eventually("the probe does not say it any more", func() bool { return !says() })
 }

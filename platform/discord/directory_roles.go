@@ -7,11 +7,13 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/disgoorg/disgo/discord"
 	"github.com/disgoorg/disgo/rest"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
+	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 )
 
 // names returns what the decoder resolves the ids of a guild's message with, from
@@ -107,7 +109,7 @@ func (d *directory) needRoles(ctx context.Context, guild string) error {
 func (d *directory) setRoles(guild string, list []json.RawMessage) {
 	roles := map[string]role{}
 	for _, raw := range list {
-		if id, r, ok := d.readRole(raw); ok {
+		if id, r, ok := d.readRole(raw); ok && (len(roles) < maxRoles || id == guild || r.own) {
 			roles[id] = r
 		}
 	}
@@ -126,10 +128,22 @@ func (d *directory) setRole(guild, id string, r *role) {
 		return
 	}
 	roles := maps.Clone(was) // it is being read
-	if delete(roles, id); r != nil {
+	if delete(roles, id); r != nil && len(roles) < maxRoles {
 		roles[id] = *r
 	}
 	d.roles.Put(guild, roles)
+}
+
+// rolePermissions returns what the roles of a guild grant, as far as they are known.
+func (d *directory) rolePermissions(guild string) map[string]discord.Permissions {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	roles, _ := d.roles.Get(guild)
+	out := make(map[string]discord.Permissions, len(roles))
+	for id, r := range roles {
+		out[id] = r.may
+	}
+	return out
 }
 
 // readRole reads a role object. Discord makes a role for each bot that is invited
@@ -138,6 +152,7 @@ func (d *directory) readRole(raw []byte) (id string, r role, ok bool) {
 	var x struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
+		May  bits   `json:"permissions"`
 		Tags struct {
 			Bot string `json:"bot_id"`
 		} `json:"tags"`
@@ -145,5 +160,5 @@ func (d *directory) readRole(raw []byte) (id string, r role, ok bool) {
 	if json.Unmarshal(raw, &x) != nil || x.ID == "" {
 		return "", role{}, false
 	}
-	return x.ID, role{name: x.Name, own: d.p.identity.Is(earshot.AuthorID(x.Tags.Bot))}, true
+	return x.ID, role{name: tolerant.CutRunes(x.Name, maxName), may: discord.Permissions(x.May), own: d.p.identity.Is(earshot.AuthorID(x.Tags.Bot))}, true
 }

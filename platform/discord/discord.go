@@ -51,8 +51,10 @@ type Platform struct {
 	withdrawals withdrawals
 	proxyUse    *proxyUse
 	catching    catchUps
-	began       time.Time   // when New was called
-	blind       atomic.Bool // Discord has refused MESSAGE_CONTENT
+	began       time.Time                   // when New was called
+	rights      recent.Map[string, *rights] // by guild; a guild's are changed by its shard's worker alone
+	rightsMu    sync.Mutex                  // guards the channels of rights
+	blind       atomic.Bool                 // Discord has refused MESSAGE_CONTENT
 	held        atomic.Pointer[[]*gateway.Shard]
 
 	unreadMu    sync.Mutex // held while a span is changed and written
@@ -74,7 +76,7 @@ func New(o Options) (*Platform, error) {
 	}
 	p := &Platform{o: o, client: newClient(o), replies: newReplies(), proxyUse: newProxyUse(), began: o.Now()}
 	p.entered.Most, p.unreadSpans.Most, p.failures.Most, p.subjects.Most = maxGuilds, maxPlaces, maxFailing, maxPlaces
-	p.refusals.Most = maxPeople
+	p.refusals.Most, p.rights.Most = maxPeople, maxGuilds
 	p.directory = newDirectory(p)
 	return p, nil
 }

@@ -41,6 +41,8 @@ func (p *Platform) guild(ctx context.Context, x *delivery) error {
 		Channels    []json.RawMessage `json:"channels"`
 		Threads     []json.RawMessage `json:"threads"`
 		Roles       []json.RawMessage `json:"roles"`
+		Owner       string            `json:"owner_id"`
+		Members     []json.RawMessage `json:"members"`
 	}
 	_ = json.Unmarshal(x.Data, &g) // a field of another kind costs itself
 	if g.ID == "" || g.Unavailable {
@@ -67,6 +69,9 @@ func (p *Platform) guild(ctx context.Context, x *delivery) error {
 			return err
 		}
 	}
+	if err := p.keepRights(ctx, g.ID, g.Owner == string(p.user), g.Members, g.Channels); err != nil {
+		return err
+	}
 	return p.catchUp(ctx, x.Shard, g.ID, slices.Concat(g.Channels, g.Threads))
 }
 
@@ -79,6 +84,9 @@ func (p *Platform) channelChanged(ctx context.Context, x *delivery) error {
 	}
 	// Permissions may be what has changed.
 	p.client.Again(p.directory.within(c.ID, ""))
+	if err := p.channelRightsChanged(ctx, c.Guild, x.Data); err != nil {
+		return err
+	}
 	if c.Hidden {
 		return p.channelHidden(ctx, c)
 	}
@@ -126,7 +134,7 @@ func (p *Platform) threadList(_ context.Context, x *delivery) error {
 
 // roleChanged takes over a role that is new, has changed or is gone. The bot may be
 // allowed what it was not.
-func (p *Platform) roleChanged(_ context.Context, x *delivery) error {
+func (p *Platform) roleChanged(ctx context.Context, x *delivery) error {
 	var r struct {
 		Guild string          `json:"guild_id"`
 		Role  json.RawMessage `json:"role"`
@@ -138,12 +146,11 @@ func (p *Platform) roleChanged(_ context.Context, x *delivery) error {
 	p.client.Again(p.directory.within("", r.Guild))
 	if x.Type == "GUILD_ROLE_DELETE" {
 		p.directory.setRole(r.Guild, r.Gone, nil)
-		return nil
-	}
-	if id, now, ok := p.directory.readRole(r.Role); ok {
+		p.forgetRefusals(r.Guild)
+	} else if id, now, ok := p.directory.readRole(r.Role); ok {
 		p.directory.setRole(r.Guild, id, &now)
 	}
-	return nil
+	return p.compareRights(ctx, r.Guild)
 }
 
 // memberChanged takes over a member's new name. Without the intent for members Discord
@@ -155,6 +162,11 @@ func (p *Platform) memberChanged(ctx context.Context, x *delivery) error {
 	}
 	if p.identity.Is(m.Author.ID) {
 		p.client.Again(p.directory.within("", m.Guild)) // its roles may have changed
+		if err := p.ownMemberChanged(ctx, m.Guild, x.Data); err != nil {
+			return err
+		}
+	} else {
+		p.learnRoles(m.Guild, m.Author.ID, m.Roles)
 	}
 	return p.directory.meet(ctx, m.Guild, m.Author)
 }
