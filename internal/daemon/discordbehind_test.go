@@ -16,16 +16,23 @@ import (
 // is answered, once; who asked before is not, since the bot did not listen then.
 func TestAQuestionDuringTheFirstStartIsAnswered(t *testing.T) {
 	t.Parallel()
-	x := newDiscordWorld(t, modeltest.StartScripted(t, discordScript()), nil)
+	x := newDiscordWorld(t, modeltest.StartScripted(t, discordScript()), nil, "EARSHOT_HEALTH=127.0.0.1:0")
 	old := x.Post(discord.PostedMessage{Channel: x.general, User: x.bob, Text: x.at("before it ran?"), At: time.Now().Add(-time.Minute), Mute: true})
 	thread := x.Thread(x.general, "", x.bob, "a thread")
 	quiet := x.AddChannel(discord.Channel{Name: "quiet"})
 	x.Post(discord.PostedMessage{Channel: quiet, User: x.bob, Text: x.at("long ago?"), At: time.Now().Add(-time.Hour), Mute: true})
 	x.Inject(discord.Fault{Kind: discord.CloseSocket, On: "IDENTIFY"})
 	x.run()
+	if status, body := x.get("/readyz", ""); status != http.StatusServiceUnavailable || !strings.HasSuffix(body, "discord: connecting\n") {
+		t.Errorf("readyz before the session: %d %q", status, body)
+	}
 	first := x.Post(discord.PostedMessage{Channel: x.general, User: x.ann, Text: x.at("who is there?"), Mute: true})
 	x.Post(discord.PostedMessage{Channel: thread, User: x.ann, Text: x.at("and here?"), Mute: true})
 	x.Heal()
+	<-x.daemon.Hears
+	if status, body := x.get("/readyz", ""); status != http.StatusOK {
+		t.Errorf("readyz in the session: %d %q", status, body)
+	}
 	x.over(2)
 	x.settled()
 	x.wantAnswers(x.general, first, "Noted.")
