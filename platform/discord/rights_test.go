@@ -72,15 +72,15 @@ const basic = int64(disgo.PermissionViewChannel | disgo.PermissionSendMessages |
 func TestARoleThatHidesAChannelIsSeenAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, hide := range map[string]func(x *ear, role string){
-		"the role is changed": func(x *ear, role string) { x.fake.Permit(role, 0) },
-		"the role is removed": func(x *ear, role string) { x.fake.DropRole(role) },
+		"the role is changed": func(x *ear, role string) { x.fake.SetRole(fake.Role{ID: role, Permissions: 0}) },
+		"the role is removed": func(x *ear, role string) { x.fake.RemoveRole(x.fake.Guild(), role) },
 	} {
 		for _, purge := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: ", and it purges"}[purge], func(t *testing.T) {
 				t.Parallel()
 				x := listen(t, func(_ *ear, _ *fake.Options, o *discord.Options) { o.Purge = purge })
 				role := x.fake.AddRole(fake.Role{Name: "reader", Permissions: basic})
-				x.fake.Permit(x.fake.Guild(), 0)
+				x.fake.SetRole(fake.Role{ID: x.fake.Guild(), Permissions: 0})
 				x.fake.SetMember(x.fake.Guild(), x.fake.App().UserID, "", role)
 				x.start(nil, "")
 				x.fake.Say(x.general, x.mara, "seen")
@@ -123,14 +123,14 @@ func TestALostPermissionIsSaidUntilItIsBack(t *testing.T) {
 	says("it has lost permissions in channels: Send Messages in 1, Send Messages in Threads in 1 (")
 	x.fake.ReadOnly(x.general, false)
 	says("")
-	x.fake.Permit(guild, basic&^int64(disgo.PermissionReadMessageHistory))
+	x.fake.SetRole(fake.Role{ID: guild, Permissions: basic&^int64(disgo.PermissionReadMessageHistory)})
 	says("it has lost permissions in channels: Read Message History in 1 (")
 	role := x.fake.AddRole(fake.Role{Name: "historian", Permissions: int64(disgo.PermissionReadMessageHistory)})
 	x.fake.SetMember(guild, me, "", role)
 	says("")
-	x.fake.DropRole(role)
+	x.fake.RemoveRole(x.fake.Guild(), role)
 	says("it has lost permissions in channels: Read Message History in 1 (")
-	x.fake.Permit(guild, basic)
+	x.fake.SetRole(fake.Role{ID: guild, Permissions: basic})
 	says("")
 	if log := x.logged(); strings.Count(log, "the bot has lost a permission") != 4 || strings.Count(log, "the bot has a permission again") != 4 {
 		t.Errorf("the log:\n%s", log)
@@ -164,7 +164,7 @@ func TestARoleThatIsGoneNoLongerLetsAsk(t *testing.T) {
 	if refused() {
 		t.Error("a member of the role is refused")
 	}
-	x.fake.DropRole(role)
+	x.fake.RemoveRole(x.fake.Guild(), role)
 	x.settle()
 	if !refused() {
 		t.Error("the role is gone, and who had it is answered")
