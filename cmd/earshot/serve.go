@@ -143,9 +143,6 @@ func (s service) run(ctx context.Context, a *app) error {
 	if err := s.announce(ctx, a, d, out); err != nil {
 		return err
 	}
-	if d.Hears != nil {
-		running.Go(func() { s.reportHearing(ctx, a, d, out) })
-	}
 	var failed error
 	running.Go(func() {
 		defer stop()
@@ -240,20 +237,6 @@ func (s service) reportModel(a *app, out io.Writer) func(daemon.ModelAsked) {
 			fmt.Fprintf(out, "%s, in %s\n", m.Says(), m.Took.Round(time.Millisecond))
 		}
 	}
-}
-
-// reportHearing says when the platform begins to tell what is said.
-func (s service) reportHearing(ctx context.Context, a *app, d *daemon.Daemon, out io.Writer) {
-	select {
-	case <-d.Hears:
-	case <-ctx.Done():
-		return
-	}
-	if a.json || a.jsonLogs() {
-		a.logger(s.config.Log, false).Info("ready", "platform", d.Platform)
-		return
-	}
-	fmt.Fprintln(out, "ready: it hears what is said")
 }
 
 // reportTurn returns a function that reports turns which failed or were parked, and in

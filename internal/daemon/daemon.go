@@ -56,9 +56,6 @@ type Daemon struct {
 	Chat *local.Chat
 	// Location says in a sentence where the bot lives; "" on the local platform.
 	Location string
-	// Hears is closed once the platform tells the bot what is said; nil where it does
-	// from the start.
-	Hears <-chan struct{}
 	// Address is where the platform's HTTP front listens, "" when there is none,
 	// and Path what it serves.
 	Address string
@@ -255,7 +252,7 @@ func (k daemonKind) open(ctx context.Context, o Options, st earshot.Store, watch
 		run = append(run, found.Encode, s.expireApprovals)
 	}
 	return &Daemon{
-		Store: st, Models: models, Identity: p.identity, Platform: p.name, Chat: p.chat, Location: p.location, Hears: p.hears,
+		Store: st, Models: models, Identity: p.identity, Platform: p.name, Chat: p.chat, Location: p.location,
 		Address: fronts[0].Address(), Path: p.path, Token: p.token, TokenGenerated: p.tokenGenerated,
 		API: fronts[1].Address(), Health: fronts[2].Address(),
 		Inspect: me.Inspect, InspectToken: seen.token, InspectGenerated: !seen.token.Empty() && o.Config.Keys.InspectToken.Empty(), Visit: visitLink(me.Inspect, seen.token),

@@ -21,7 +21,6 @@ import (
 // identity is not stored either, these two are made in Run, once it is known.
 func openDiscord(ctx context.Context, s sharedParts) (platform, error) {
 	service := &discordService{events: &relay{meters: s.meters}, hears: make(chan struct{})}
-	service.history = newHistories(s, service.backfillOptions)
 	adapter, err := discord.New(service.adapterOptions(s))
 	if err != nil {
 		return platform{}, err
@@ -32,12 +31,12 @@ func openDiscord(ctx context.Context, s sharedParts) (platform, error) {
 		sharedParts: s, platform: earshot.Discord, title: "Discord", remote: adapter, unreachable: discord.IsUnreachable,
 		where: service.describeServers, answer: service.answer,
 	}
+	service.history = newHistories(s, service.backfillOptions)
 	p, err := service.open(ctx)
 	if err != nil {
 		return platform{}, err
 	}
 	p.connection, p.calls, p.unread, p.forget = service.connection, adapter.Calls, service.history.Waiting, service.history.Left
-	p.hears = service.hears
 	return p, nil
 }
 
@@ -54,7 +53,7 @@ type discordService struct {
 // adapter's events and returns what is to run.
 func (s *discordService) answer(ctx context.Context) ([]func(context.Context) error, error) {
 	who := s.identity()
-	if err := s.enlistStored(ctx); err != nil {
+	if err := s.openStored(ctx, who); err != nil {
 		return nil, err
 	}
 	b := s.newBot(discordPlatform{s.adapter, s.history, s}, who)
@@ -91,26 +90,14 @@ func (s *discordService) registerCommands(ctx context.Context) error {
 	return nil
 }
 
-// behind takes what Discord tells of a workspace in which events were missed.
-func (s *discordService) behind(ctx context.Context, w earshot.WorkspaceID, gap backfill.Gap, told []backfill.Newest) error {
-	f, err := s.history.Of(ctx, w)
-	if err != nil {
-		return err
-	}
-	return f.Behind(ctx, gap, told)
-}
-
-// enlistStored lists the bot with the API as an agent of the workspaces that are stored
-// and whose events come to this process.
-func (s *discordService) enlistStored(ctx context.Context) error {
-	if s.sidecar == nil {
-		return nil
-	}
+// openStored opens the histories of the workspaces that are stored and whose events
+// come to this process: what was said there since may have been missed.
+func (s *discordService) openStored(ctx context.Context, who earshot.Identity) error {
 	w := discordmsg.DirectMessages
 	q := earshot.ChannelQuery{Platform: earshot.Discord, Limit: 1}
 	for {
 		if shardOf(s.options.Config.Discord, w) {
-			if err := s.enlist(ctx, earshot.Discord, w, s.identity()); err != nil {
+			if err := s.joinGuild(ctx, w); err != nil {
 				return err
 			}
 		}
@@ -148,7 +135,6 @@ func (s *discordService) backfillOptions(w earshot.WorkspaceID) backfill.Options
 	o, c := s.options, s.options.Config
 	return backfill.Options{
 		Store: s.store, Source: s.adapter, Platform: earshot.Discord, Workspace: w,
-		Told:         true,
 		Handle:       s.takeFound,
 		Fresh:        missedAge(c.Answer),
 		Tier:         discordTier,
@@ -178,18 +164,8 @@ var discordTier = backfill.Tier{PerMinute: 120, Burst: 20, Objects: 100, Most: 1
 // connection describes the link to Discord.
 func (s *discordService) connection() connection {
 	c := s.platformLink.connection()
-	var lacks []string
 	if !s.adapter.Content() {
-		lacks = append(lacks, lacksContent)
-	}
-	if lost := s.adapter.Lost(); lost != "" {
-		lacks = append(lacks, lost)
-	}
-	c.lacks = strings.Join(lacks, "; ")
-	select {
-	case <-s.hears:
-	default:
-		c.deaf = true
+		c.lacks = lacksContent
 	}
 	return c
 }

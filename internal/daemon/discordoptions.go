@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"sync"
-	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -26,8 +25,7 @@ func (s *discordService) adapterOptions(of sharedParts) discord.Options {
 		o.Command = s.events.Command
 	}
 	o.Up = sync.OnceFunc(func() { close(s.hears) })
-	o.Acknowledged, o.Refused, o.Missed, o.Left, o.Joined = of.meters.Acknowledged, of.noteRefused, func(from, to time.Time) { of.meters.Gap(to.Sub(from)) }, s.events.leaveChannel, s.joinGuild
-	o.Behind, o.CaughtUp = s.behind, s.history.CaughtUp
+	o.Acknowledged, o.Refused, o.Missed, o.Left, o.Joined = of.meters.Acknowledged, of.noteRefused, s.events.noteMissed, s.events.leaveChannel, s.joinGuild
 	return o
 }
 

@@ -59,6 +59,11 @@ func TestDiscordIsUnreachableAtTheStart(t *testing.T) {
 				x.Heal()
 				x.until("the bot is connected", func() bool { return x.Sessions() > 0 })
 				x.eventually("it is ready", func() bool { status, _ := x.get("/readyz", ""); return status == http.StatusOK })
+				if !before {
+					// Nothing of this channel is stored, so nobody knows that something was
+					// said there.
+					q = x.Say(x.general, x.ann, x.at("is it raining now?"))
+				}
 				x.ends(earshot.TurnDone)
 				x.wantAnswers(x.general, q, "Noted.")
 			})

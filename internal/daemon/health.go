@@ -96,7 +96,7 @@ func (p probes) linked(c condition) condition {
 type condition struct {
 	Store    string     `json:"store"`
 	Platform string     `json:"platform,omitempty"`
-	State    string     `json:"state,omitempty"`  // reachable, connecting: it does not tell yet what is said, unreachable, signed out: the token is refused, or unknown: the bot's identity is not known
+	State    string     `json:"state,omitempty"`  // reachable, unreachable, signed out: the token is refused, or unknown: the bot's identity is not known
 	Since    *time.Time `json:"since,omitempty"`  // when the platform became unreachable, or refused the token
 	Reason   string     `json:"reason,omitempty"` // signed out: why, and what to do
 	Lacks    string     `json:"lacks,omitempty"`  // what the platform withholds from the bot, in words

@@ -137,18 +137,6 @@ func (h *histories) Missed(from, to time.Time) {
 	}
 }
 
-// CaughtUp reports whether all that fillers were told by Behind was read.
-func (h *histories) CaughtUp() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, x := range h.entries {
-		if x.filler != nil && x.filler.CatchingUp() {
-			return false
-		}
-	}
-	return true
-}
-
 // Left notes that the bot no longer sees a channel, or that what is known of it must
 // be read again.
 func (h *histories) Left(ctx context.Context, s earshot.Scope) error {

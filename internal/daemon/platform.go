@@ -24,8 +24,6 @@ type platform struct {
 	path    string
 	handler http.Handler
 
-	hears <-chan struct{} // closed once it tells what is said; nil: it does from the start
-
 	run []func(context.Context) error // the bot, and all that runs beside it
 
 	connection func() connection
@@ -46,7 +44,6 @@ type connection struct {
 	platform string // "" for one that is always within reach
 	known    bool   // the bot's identity is known
 	down     bool   // the platform does not answer
-	deaf     bool   // it does not tell yet what is said, after the start
 	// signedOut says why the platform refuses the bot's token, and what to do; "" where
 	// it does not.
 	signedOut string
@@ -55,7 +52,7 @@ type connection struct {
 }
 
 // up reports whether the bot can answer people.
-func (c connection) up() bool { return c.known && !c.down && !c.deaf && c.signedOut == "" }
+func (c connection) up() bool { return c.known && !c.down && c.signedOut == "" }
 
 // state names the state in one word.
 func (c connection) state() string {
@@ -66,8 +63,6 @@ func (c connection) state() string {
 		return "unreachable"
 	case !c.known:
 		return "unknown"
-	case c.deaf:
-		return "connecting"
 	}
 	return "reachable"
 }

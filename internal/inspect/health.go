@@ -45,7 +45,7 @@ type StoreHealth struct {
 // A LinkHealth is the link to the platform.
 type LinkHealth struct {
 	Name  string       `json:"name,omitempty"`  // "" for one that is always within reach
-	State string       `json:"state,omitempty"` // reachable, connecting: it does not tell yet what is said, unreachable, signed out: the token is refused, or unknown: the bot's identity is not known; none: a sidecar has no platform
+	State string       `json:"state,omitempty"` // reachable, unreachable, signed out: the token is refused, or unknown: the bot's identity is not known; none: a sidecar has no platform
 	Since earshot.Time `json:"since,omitempty"` // when it became unreachable, or refused the token
 	Why   string       `json:"why,omitempty"`   // signed out: why, and what to do
 	Lacks string       `json:"lacks,omitempty"` // what the platform withholds from the bot, in words

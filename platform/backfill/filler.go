@@ -24,14 +24,13 @@ type Filler struct {
 	channels    map[earshot.Scope]*channel
 	heardSince  earshot.Time    // before it, events may have been missed in any channel
 	unsavedGaps []coverage.Span // that the store does not have yet
-	behind      map[jobKey]bool // what Behind has queued, until it is fetched
 	wake        chan struct{}
 }
 
 // Open returns a Filler. The agent counts as listening from now on: what was said
 // since each stored channel's newest message may have been missed, and Open
-// records that as coverage before it returns, unless [Options.Told] is set. It asks the
-// platform nothing. Call it before events are handled; afterwards [Filler.Run] must run.
+// records that as coverage before it returns. It asks the platform nothing. Call
+// it before events are handled; afterwards [Filler.Run] must run.
 //
 // It panics when a required option is missing. The error is the store's.
 func Open(ctx context.Context, o Options) (*Filler, error) {
@@ -41,13 +40,10 @@ func Open(ctx context.Context, o Options) (*Filler, error) {
 	o = o.withDefaults()
 	f := &Filler{
 		Options: o, rate: newLimiter(o.Tier, o.Degrade), channels: map[earshot.Scope]*channel{},
-		heardSince: o.Now(), wake: make(chan struct{}, 1), behind: map[jobKey]bool{},
+		heardSince: o.Now(), wake: make(chan struct{}, 1),
 		queue: map[string]*queue{Replies: newQueue(), History: newQueue()},
 	}
 	f.roots, _ = o.Source.(RootSource)
-	if o.Told {
-		return f, nil
-	}
 	if err := f.recordGap(ctx, coverage.Span{From: 0, To: f.heardSince}); err != nil {
 		return nil, fmt.Errorf("record what may have been missed: %w", err)
 	}

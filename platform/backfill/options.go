@@ -16,7 +16,6 @@ type Store interface {
 	Coverage(ctx context.Context, s earshot.Scope) ([]earshot.Coverage, error)
 	FindChannels(ctx context.Context, q earshot.ChannelQuery) ([]earshot.ChannelInfo, error)
 	Channel(ctx context.Context, s earshot.Scope) (earshot.Channel, error)
-	PutChannel(ctx context.Context, c earshot.Channel) error
 	Activity(ctx context.Context, s earshot.Scope, upTo earshot.Position, roots ...earshot.MessageID) (map[earshot.MessageID]earshot.Activity, error)
 	Count(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position) (earshot.Count, error)
 	Newest(ctx context.Context, s earshot.Scope, part earshot.ChannelPart, upTo earshot.Position, limit int) ([]earshot.Message, error)
@@ -33,10 +32,6 @@ type Options struct {
 	// Platform and Workspace say whose channels Source reads.
 	Platform  earshot.Platform
 	Workspace earshot.WorkspaceID
-
-	// Told says that the platform tells what was missed, also before the start:
-	// [Filler.Behind] is called with it, and Open records nothing and reads nothing.
-	Told bool
 
 	// Handle is called with a message that was said when nobody listened and that
 	// is either fresh enough to be answered or a post of our own. Past is set in

@@ -21,15 +21,7 @@ type job struct {
 	notBefore time.Time
 }
 
-// A jobKey names a job's timeline.
-type jobKey struct {
-	scope  earshot.Scope
-	thread earshot.MessageID
-}
-
-func (j job) key() jobKey { return jobKey{j.channel.Scope(), j.thread} }
-
-func (j job) is(k job) bool { return j.key() == k.key() }
+func (j job) is(k job) bool { return j.channel.Scope() == k.channel.Scope() && j.thread == k.thread }
 
 // A queue holds the jobs of one method, each timeline once.
 type queue struct {

@@ -13,17 +13,15 @@ const (
 	busyWait    = time.Second // before a job is tried again whose timeline a turn is fetching
 )
 
-// enqueue puts a job behind the others, and reports whether there was room.
-func (f *Filler) enqueue(j job) bool {
+// enqueue puts a job behind the others.
+func (f *Filler) enqueue(j job) {
 	method := History
 	if j.thread != "" {
 		method = Replies
 	}
-	ok := f.queue[method].put(j, false)
-	if !ok {
+	if !f.queue[method].put(j, false) {
 		f.Log.Warn("too much history waits to be fetched", "channel", j.channel.ID, "thread", j.thread)
 	}
-	return ok
 }
 
 // work does the jobs of one method until ctx ends.
@@ -42,8 +40,6 @@ func (f *Filler) work(ctx context.Context, method string) {
 		}
 		if again {
 			f.enqueue(j)
-		} else {
-			f.caughtUp(j)
 		}
 		f.queue[method].done()
 	}

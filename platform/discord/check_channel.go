@@ -17,12 +17,27 @@ import (
 
 // A checkedChannel is what a check reads of a channel.
 type checkedChannel struct {
-	ID         string      `json:"id"`
-	Type       int         `json:"type"`
-	Guild      string      `json:"guild_id"`
-	Parent     string      `json:"parent_id"`
-	Name       string      `json:"name"`
-	Overwrites []overwrite `json:"permission_overwrites"`
+	ID         string `json:"id"`
+	Type       int    `json:"type"`
+	Guild      string `json:"guild_id"`
+	Parent     string `json:"parent_id"`
+	Name       string `json:"name"`
+	Overwrites []struct {
+		ID    string `json:"id"`
+		Type  int    `json:"type"` // 0 a role's, 1 a member's
+		Allow bits   `json:"allow"`
+		Deny  bits   `json:"deny"`
+	} `json:"permission_overwrites"`
+}
+
+// bits are permissions as Discord writes them: a number in a string.
+type bits int64
+
+func (b *bits) UnmarshalJSON(raw []byte) error {
+	var p discord.Permissions
+	err := json.Unmarshal(raw, &p)
+	*b = bits(p)
+	return err
 }
 
 func (x checkedChannel) isThread() bool {
@@ -67,29 +82,22 @@ type permissionNeed struct {
 	costs      string
 }
 
-// permissionNames are what the bot has to be permitted in a channel, and what it costs where
-// it is not.
-var permissionNames = []permissionNeed{
-	{discord.PermissionViewChannel, "View Channel", check.Bad, "nothing is heard there"},
-	{discord.PermissionReadMessageHistory, "Read Message History", check.Poor, "what was said before the bot listened is not known, and an answer cannot be a reply"},
-	{discord.PermissionSendMessages, "Send Messages", check.Bad, "nothing can be answered there"},
-	{discord.PermissionSendMessagesInThreads, "Send Messages in Threads", check.Poor, "nothing can be answered in threads"},
-	{discord.PermissionAddReactions, "Add Reactions", check.Poor, "who asked while the bot was away does not learn it"},
-	{discord.PermissionAttachFiles, "Attach Files", check.Poor, "with answer.send_file no file can be sent"},
-	{discord.PermissionCreatePublicThreads, "Create Public Threads", check.Poor, "with discord.thread: on_mention answers stay in the channel"},
-}
-
-// needs are those of permissionNames that matter in a channel.
+// needs are what the bot has to be permitted in a channel.
 func (c *checking) needs(x checkedChannel) []permissionNeed {
-	return slices.DeleteFunc(slices.Clone(permissionNames), func(n permissionNeed) bool {
-		switch n.permission {
-		case discord.PermissionSendMessages:
-			return x.isThread()
-		case discord.PermissionCreatePublicThreads:
-			return x.isThread() || c.o.Thread != ThreadOnMention
-		}
-		return false
-	})
+	list := []permissionNeed{
+		{discord.PermissionViewChannel, "View Channel", check.Bad, "nothing is heard there"},
+		{discord.PermissionReadMessageHistory, "Read Message History", check.Poor, "what was said before the bot listened is not known, and an answer cannot be a reply"},
+	}
+	if !x.isThread() {
+		list = append(list, permissionNeed{discord.PermissionSendMessages, "Send Messages", check.Bad, "nothing can be answered there"})
+	}
+	list = append(list, permissionNeed{discord.PermissionSendMessagesInThreads, "Send Messages in Threads", check.Poor, "nothing can be answered in threads"})
+	list = append(list, permissionNeed{discord.PermissionAddReactions, "Add Reactions", check.Poor, "who asked while the bot was away does not learn it"})
+	list = append(list, permissionNeed{discord.PermissionAttachFiles, "Attach Files", check.Poor, "with answer.send_file no file can be sent"})
+	if c.o.Thread == ThreadOnMention && !x.isThread() {
+		list = append(list, permissionNeed{discord.PermissionCreatePublicThreads, "Create Public Threads", check.Poor, "with discord.thread: on_mention answers stay in the channel"})
+	}
+	return list
 }
 
 // permissions tells what the bot lacks in a channel.
@@ -114,8 +122,8 @@ func (c *checking) permissions(ctx context.Context, x checkedChannel, name strin
 	}
 }
 
-// permitted asks Discord for what the bot may do in a channel. In a thread it is what the
-// parent grants.
+// permitted computes the bot's permissions in a channel, as Discord does (Permissions,
+// Permission Overwrites). Those of a thread are its parent's.
 func (c *checking) permitted(ctx context.Context, x checkedChannel) (discord.Permissions, error) {
 	if x.isThread() {
 		guild := x.Guild
@@ -124,23 +132,42 @@ func (c *checking) permitted(ctx context.Context, x checkedChannel) (discord.Per
 		}
 		x.Guild = guild
 	}
-	var list []struct {
+	var roles []struct {
 		ID          string `json:"id"`
 		Permissions bits   `json:"permissions"`
 	}
-	if err := c.ask(ctx, &list, rest.GetRoles, nil, x.Guild); err != nil {
+	if err := c.ask(ctx, &roles, rest.GetRoles, nil, x.Guild); err != nil {
 		return 0, err
 	}
-	roles := map[string]discord.Permissions{}
-	for _, r := range list {
-		roles[r.ID] = discord.Permissions(r.Permissions)
+	self := string(c.user)
+	var member struct {
+		Roles []string `json:"roles"`
 	}
-	var raw json.RawMessage
-	if err := c.ask(ctx, &raw, rest.GetMember, nil, x.Guild, string(c.user)); err != nil {
+	if err := c.ask(ctx, &member, rest.GetMember, nil, x.Guild, self); err != nil {
 		return 0, err
 	}
-	who, _ := c.ownMember(raw)
-	return permitted(x.Guild, roles, who, x.Overwrites), nil
+	var has bits
+	for _, r := range roles {
+		if r.ID == x.Guild || slices.Contains(member.Roles, r.ID) { // the guild's own is @everyone
+			has |= r.Permissions
+		}
+	}
+	if discord.Permissions(has).Has(discord.PermissionAdministrator) {
+		return discord.PermissionsAll, nil
+	}
+	var allow, deny, allowSelf, denySelf bits
+	for _, o := range x.Overwrites {
+		switch {
+		case o.Type == 0 && o.ID == x.Guild:
+			has = has&^o.Deny | o.Allow
+		case o.Type == 0 && slices.Contains(member.Roles, o.ID):
+			allow, deny = allow|o.Allow, deny|o.Deny
+		case o.Type == 1 && o.ID == self:
+			allowSelf, denySelf = o.Allow, o.Deny
+		}
+	}
+	has = has&^deny | allow
+	return discord.Permissions(has&^denySelf | allowSelf), nil
 }
 
 // post posts in a channel, waits for the event, looks whether history shows the post,

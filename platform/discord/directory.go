@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/disgoorg/disgo/discord"
 	"github.com/disgoorg/disgo/rest"
 	"golang.org/x/sync/singleflight"
 
@@ -25,8 +24,6 @@ const (
 	maxForums = 5_000  // of which tags are known
 	maxGuilds = 2_500  // of which roles are known; Discord's bound for one shard
 	maxPeople = 50_000 // of all guilds together
-	maxRoles  = 250    // of a guild; Discord's bound
-	maxName   = 100    // characters of a role's name; Discord's bound
 )
 
 // unknownType is the type of a channel that only the store knows. It is none of
@@ -111,7 +108,6 @@ type directory struct {
 type role struct {
 	name string
 	own  bool // Discord made it for our bot
-	may  discord.Permissions
 }
 
 func newDirectory(p *Platform) *directory {

@@ -7,13 +7,11 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/disgoorg/disgo/discord"
 	"github.com/disgoorg/disgo/rest"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
-	"github.com/earshot-ai/earshot/platform/internal/tolerant"
 )
 
 // names returns what the decoder resolves the ids of a guild's message with, from
@@ -109,7 +107,7 @@ func (d *directory) needRoles(ctx context.Context, guild string) error {
 func (d *directory) setRoles(guild string, list []json.RawMessage) {
 	roles := map[string]role{}
 	for _, raw := range list {
-		if id, r, ok := d.readRole(raw); ok && (len(roles) < maxRoles || id == guild || r.own) {
+		if id, r, ok := d.readRole(raw); ok {
 			roles[id] = r
 		}
 	}
@@ -128,22 +126,10 @@ func (d *directory) setRole(guild, id string, r *role) {
 		return
 	}
 	roles := maps.Clone(was) // it is being read
-	if delete(roles, id); r != nil && len(roles) < maxRoles {
+	if delete(roles, id); r != nil {
 		roles[id] = *r
 	}
 	d.roles.Put(guild, roles)
-}
-
-// rolePermissions returns what the roles of a guild grant, as far as they are known.
-func (d *directory) rolePermissions(guild string) map[string]discord.Permissions {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	roles, _ := d.roles.Get(guild)
-	out := make(map[string]discord.Permissions, len(roles))
-	for id, r := range roles {
-		out[id] = r.may
-	}
-	return out
 }
 
 // readRole reads a role object. Discord makes a role for each bot that is invited
@@ -152,7 +138,6 @@ func (d *directory) readRole(raw []byte) (id string, r role, ok bool) {
 	var x struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
-		May  bits   `json:"permissions"`
 		Tags struct {
 			Bot string `json:"bot_id"`
 		} `json:"tags"`
@@ -160,5 +145,5 @@ func (d *directory) readRole(raw []byte) (id string, r role, ok bool) {
 	if json.Unmarshal(raw, &x) != nil || x.ID == "" {
 		return "", role{}, false
 	}
-	return x.ID, role{name: tolerant.CutRunes(x.Name, maxName), may: discord.Permissions(x.May), own: d.p.identity.Is(earshot.AuthorID(x.Tags.Bot))}, true
+	return x.ID, role{name: x.Name, own: d.p.identity.Is(earshot.AuthorID(x.Tags.Bot))}, true
 }

@@ -50,11 +50,7 @@ type Platform struct {
 	refusals    recent.Map[person, knownRefusal]
 	withdrawals withdrawals
 	proxyUse    *proxyUse
-	catching    catchUps
-	began       time.Time                   // when New was called
-	rights      recent.Map[string, *rights] // by guild; a guild's are changed by its shard's worker alone
-	rightsMu    sync.Mutex                  // guards the channels of rights
-	blind       atomic.Bool                 // Discord has refused MESSAGE_CONTENT
+	blind       atomic.Bool // Discord has refused MESSAGE_CONTENT
 	held        atomic.Pointer[[]*gateway.Shard]
 
 	unreadMu    sync.Mutex // held while a span is changed and written
@@ -74,9 +70,9 @@ func New(o Options) (*Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Platform{o: o, client: newClient(o), replies: newReplies(), proxyUse: newProxyUse(), began: o.Now()}
+	p := &Platform{o: o, client: newClient(o), replies: newReplies(), proxyUse: newProxyUse()}
 	p.entered.Most, p.unreadSpans.Most, p.failures.Most, p.subjects.Most = maxGuilds, maxPlaces, maxFailing, maxPlaces
-	p.refusals.Most, p.rights.Most = maxPeople, maxGuilds
+	p.refusals.Most = maxPeople
 	p.directory = newDirectory(p)
 	return p, nil
 }

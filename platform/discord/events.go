@@ -137,14 +137,7 @@ func (p *Platform) pass(ctx context.Context, x *delivery, m dispatchMessage) err
 	if m.raw {
 		e.Raw = x.Data
 	}
-	if err := p.catchUp(ctx, x.Shard, guildOf(m.channel), nil); err != nil { // Discord has not told of it
-		return err
-	}
-	held, err := p.holds(ctx, x.Shard)
-	if err != nil {
-		return err
-	}
-	if !m.more && !held {
+	if !m.more {
 		state, err := json.Marshal(x.State)
 		if err != nil {
 			return fmt.Errorf("where shard %d continues: %w", x.Shard, err)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/discord/discordmsg"
@@ -25,9 +24,6 @@ func (p *Platform) ready(ctx context.Context, x *delivery) error {
 	if err := p.notePlace(ctx, x); err != nil {
 		return err
 	}
-	if err := p.beginCatchUp(ctx, x, r.Guilds); err != nil {
-		return err
-	}
 	p.o.Log.Info("a session with discord began", "shard", x.Shard, "of", x.of, "guilds", len(r.Guilds))
 	return nil
 }
@@ -41,8 +37,6 @@ func (p *Platform) guild(ctx context.Context, x *delivery) error {
 		Channels    []json.RawMessage `json:"channels"`
 		Threads     []json.RawMessage `json:"threads"`
 		Roles       []json.RawMessage `json:"roles"`
-		Owner       string            `json:"owner_id"`
-		Members     []json.RawMessage `json:"members"`
 	}
 	_ = json.Unmarshal(x.Data, &g) // a field of another kind costs itself
 	if g.ID == "" || g.Unavailable {
@@ -69,10 +63,7 @@ func (p *Platform) guild(ctx context.Context, x *delivery) error {
 			return err
 		}
 	}
-	if err := p.keepRights(ctx, g.ID, g.Owner == string(p.user), g.Members, g.Channels); err != nil {
-		return err
-	}
-	return p.catchUp(ctx, x.Shard, g.ID, slices.Concat(g.Channels, g.Threads))
+	return nil
 }
 
 // channelChanged takes over a channel or thread that is new or has changed. What is
@@ -84,9 +75,6 @@ func (p *Platform) channelChanged(ctx context.Context, x *delivery) error {
 	}
 	// Permissions may be what has changed.
 	p.client.Again(p.directory.within(c.ID, ""))
-	if err := p.channelRightsChanged(ctx, c.Guild, x.Data); err != nil {
-		return err
-	}
 	if c.Hidden {
 		return p.channelHidden(ctx, c)
 	}
@@ -134,7 +122,7 @@ func (p *Platform) threadList(_ context.Context, x *delivery) error {
 
 // roleChanged takes over a role that is new, has changed or is gone. The bot may be
 // allowed what it was not.
-func (p *Platform) roleChanged(ctx context.Context, x *delivery) error {
+func (p *Platform) roleChanged(_ context.Context, x *delivery) error {
 	var r struct {
 		Guild string          `json:"guild_id"`
 		Role  json.RawMessage `json:"role"`
@@ -146,11 +134,12 @@ func (p *Platform) roleChanged(ctx context.Context, x *delivery) error {
 	p.client.Again(p.directory.within("", r.Guild))
 	if x.Type == "GUILD_ROLE_DELETE" {
 		p.directory.setRole(r.Guild, r.Gone, nil)
-		p.forgetRefusals(r.Guild)
-	} else if id, now, ok := p.directory.readRole(r.Role); ok {
+		return nil
+	}
+	if id, now, ok := p.directory.readRole(r.Role); ok {
 		p.directory.setRole(r.Guild, id, &now)
 	}
-	return p.compareRights(ctx, r.Guild)
+	return nil
 }
 
 // memberChanged takes over a member's new name. Without the intent for members Discord
@@ -162,11 +151,6 @@ func (p *Platform) memberChanged(ctx context.Context, x *delivery) error {
 	}
 	if p.identity.Is(m.Author.ID) {
 		p.client.Again(p.directory.within("", m.Guild)) // its roles may have changed
-		if err := p.ownMemberChanged(ctx, m.Guild, x.Data); err != nil {
-			return err
-		}
-	} else {
-		p.learnRoles(m.Guild, m.Author.ID, m.Roles)
 	}
 	return p.directory.meet(ctx, m.Guild, m.Author)
 }

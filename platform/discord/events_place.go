@@ -33,9 +33,6 @@ func (p *Platform) place(ctx context.Context, id, of int) (gateway.State, error)
 // the process ended. Later places are stored with the events, and a session that
 // follows another leaves the place alone: it tells from when on history is to be read.
 func (p *Platform) notePlace(ctx context.Context, x *delivery) error {
-	if x.Lost != nil && !x.Lost.First {
-		return nil
-	}
 	_, err := p.o.Store.Resume(ctx, earshot.Discord, p.resumeKey(x.Shard, x.of))
 	if !errors.Is(err, earshot.ErrNotFound) {
 		return err

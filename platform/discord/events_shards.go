@@ -38,7 +38,7 @@ const (
 // The events of a shard are handled one after another. Where a shard continues after
 // a restart is stored with the events; with another number of shards all begin anew,
 // because each then has other guilds. What was said meanwhile is for history to tell:
-// see [Options.Behind].
+// see [Options.Missed].
 func (p *Platform) Listen(ctx context.Context, handle Handler) error {
 	if !p.known {
 		return errors.New("discord: it is not known yet who the bot is: Enter or Recall comes first")

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/disgoorg/disgo/discord"
-
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/platform/discord/internal/gateway"
@@ -15,17 +13,6 @@ import (
 // Take handles an event as if the gateway had brought it.
 func (p *Platform) Take(ctx context.Context, kind string, data json.RawMessage, handle Handler) error {
 	return p.take(ctx, &delivery{Dispatch: gateway.Dispatch{Type: kind, Data: data, Delivery: "s-1", State: gateway.State{Session: "s", Sequence: 1}, Received: p.o.Now()}, of: 1, handle: handle})
-}
-
-// An Overwrite is one of a channel, for Permitted.
-type Overwrite = overwrite
-
-// Set sets b.
-func (b *bits) Set(p discord.Permissions) { *b = bits(p) }
-
-// Permitted is what a member may do in a channel of a guild.
-func Permitted(guild string, roles map[string]discord.Permissions, id string, owner, timedOut bool, own []string, over ...Overwrite) discord.Permissions {
-	return permitted(guild, roles, member{id: id, owner: owner, timedOut: timedOut, roles: own}, over)
 }
 
 // ErrPanic is what Take returns where the handling of an event panicked.

@@ -37,11 +37,6 @@ func (p *Platform) channelGone(ctx context.Context, x *delivery) error {
 		return nil
 	}
 	p.o.Log.Info("a channel was deleted", "channel", c.ID, "purge", p.o.Purge)
-	if r, ok := p.rights.Get(c.Guild); ok {
-		p.rightsMu.Lock()
-		delete(r.channels, c.ID)
-		p.rightsMu.Unlock()
-	}
 	return p.leaveWithThreads(ctx, c)
 }
 
@@ -116,13 +111,9 @@ func (p *Platform) guildGone(ctx context.Context, x *delivery) error {
 	if json.Unmarshal(x.Data, &g) != nil || g.ID == "" || g.Unavailable {
 		return nil
 	}
-	if c := p.catching.get(x.Shard); c != nil {
-		delete(c.waiting, g.ID)
-	}
 	w := discordmsg.Workspace(g.ID)
 	p.o.Log.Info("removed from a guild", "workspace", w, "purge", p.o.Purge)
 	p.entered.Drop(w)
-	p.rights.Drop(g.ID)
 	purge := false
 	if p.o.Purge {
 		_, err := p.client.Call(ctx, rest.GetGuild, []any{g.ID}, nil, nil)

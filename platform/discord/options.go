@@ -15,7 +15,6 @@ import (
 
 	"github.com/earshot-ai/earshot"
 	"github.com/earshot-ai/earshot/bot"
-	"github.com/earshot-ai/earshot/platform/backfill"
 	"github.com/earshot-ai/earshot/platform/discord/discordapi"
 	"github.com/earshot-ai/earshot/platform/internal/settings"
 	"github.com/earshot-ai/earshot/secret"
@@ -91,17 +90,9 @@ type Options struct {
 	// longer see it, and a guild's channels when the bot is removed from it.
 	Purge bool
 
-	// Missed is called with a time in which events were lost. It must not block. nil: not
-	// called.
+	// Missed is called with a time in which events were lost, so that what was said
+	// then can be read from history. It must not block. nil: not called.
 	Missed func(from, to time.Time)
-	// Behind is called after Missed with each guild and with direct messages, so that what
-	// was said then can be read from history, as [backfill.Filler.Behind] does: with what
-	// Discord tells of the newest messages, or with nothing where it does not tell of
-	// the guild. No event of the guild is passed on before. nil: not called.
-	Behind func(ctx context.Context, w earshot.WorkspaceID, gap backfill.Gap, told []backfill.Newest) error
-	// CaughtUp reports whether all of it was read: until then a restart begins again from
-	// where events were lost, for some minutes. It must not block. nil: it was.
-	CaughtUp func() bool
 	// Up is called once all shards of this process receive events, after Missed. What
 	// was said before is missed or was received by then. It must not block. nil: not
 	// called.
@@ -189,12 +180,6 @@ func (o Options) withDefaults() (Options, error) {
 	settings.Hooks(o.Log, &o.Missed, &o.Acknowledged, &o.Refused, &o.Left)
 	if o.Joined == nil {
 		o.Joined = func(context.Context, earshot.WorkspaceID) error { return nil }
-	}
-	if o.Behind == nil {
-		o.Behind = func(context.Context, earshot.WorkspaceID, backfill.Gap, []backfill.Newest) error { return nil }
-	}
-	if o.CaughtUp == nil {
-		o.CaughtUp = func() bool { return true }
 	}
 	if o.Up == nil {
 		o.Up = func() {}

@@ -178,7 +178,6 @@ func (c *connection) greet(p payload, interval chan<- time.Duration) error {
 // dispatch queues an event.
 func (c *connection) dispatch(ctx context.Context, p payload) error {
 	r, now := c.r, c.r.o.Now()
-	var lost *Lost
 	if p.Type == "" || p.Seq < 0 {
 		r.o.Log.Warn("an event is skipped: it names no type or no sequence")
 		return nil
@@ -193,8 +192,7 @@ func (c *connection) dispatch(ctx context.Context, p payload) error {
 		r.place = State{Session: x.Session, URL: x.URL, Intents: r.intents}
 		c.start(now)
 		if r.losing {
-			lost = &Lost{From: r.lost, To: now, First: r.first}
-			r.losing, r.first = false, false
+			r.losing = false
 			r.o.Missed(r.lost, now)
 		}
 		r.o.Up()
@@ -218,7 +216,7 @@ func (c *connection) dispatch(ctx context.Context, p payload) error {
 	}
 	d := Dispatch{
 		Type: p.Type, Data: p.Data, Shard: r.o.ID, State: r.place,
-		Delivery: deliveryID(r.place.Session, p.Seq), Received: now, Lost: lost,
+		Delivery: deliveryID(r.place.Session, p.Seq), Received: now,
 	}
 	if r.o.Beside(p.Type) {
 		r.q.handleBeside(ctx, d)

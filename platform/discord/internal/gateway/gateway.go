@@ -46,17 +46,6 @@ type Dispatch struct {
 	Delivery string
 	// Received is when it was read.
 	Received time.Time
-	// Lost is, of a READY, the time for which events are lost; nil where none are.
-	Lost *Lost
-}
-
-// A Lost is a time for which events are lost.
-type Lost struct {
-	From time.Time // zero where that is not known
-	To   time.Time
-	// First says that no session is known that went before: From is then when the shard
-	// began to connect.
-	First bool
 }
 
 // Options configure a [Shard]. URL, Token and Handle are required.
@@ -172,7 +161,6 @@ func (s *Shard) Run(ctx context.Context) error {
 	r := &shardRun{s: s, o: s.o, q: q, place: s.o.Resume, alive: s.o.Resume.At, intents: s.o.Intents}
 	switch asked := r.place.Intents; {
 	case r.place.Session == "":
-		r.first = true
 		r.lose(now)
 	case asked != 0 && asked != r.intents:
 		s.o.Log.Info("other intents are asked for than before: a new gateway session begins")

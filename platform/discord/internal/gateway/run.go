@@ -42,7 +42,6 @@ type shardRun struct {
 	alive   time.Time // when the session is known to have missed nothing
 	lost    time.Time // from when on events are lost
 	losing  bool      // they are: lost is set, zero where that is not known
-	first   bool      // because no session is known that went before
 	granted bool      // Options.Identify has returned, and that was not used yet
 	begun   bool      // a session was, ever
 	resumes int       // in a row that failed
