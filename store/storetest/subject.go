@@ -87,6 +87,15 @@ var subjectCases = []testCase{
 		s.record(titled(2, "n", 0, "first"))
 		s.equal("both of no time", s.record(titled(2, "n", 0, "a second")), []earshot.Change{earshot.Updated})
 	}},
+	{"a copy that tells no subject leaves the message found by it", func(s *suite) {
+		s.record(titled(1, "it fails", timeAt(5), "invoice"))
+		preview := plainMessage(1, "it fails")
+		preview.Shared = []earshot.SharedContent{{Kind: earshot.Link, Place: "wiki.example", Text: "rows"}}
+		s.equal("a preview", s.record(preview), []earshot.Change{earshot.Updated})
+		s.equal("terms after a preview", s.termsOf("m1"), "it fail invoic")
+		s.equal("a greater text", s.record(plainMessage(1, "it fails now")), []earshot.Change{earshot.Updated})
+		s.equal("terms after a greater text", s.termsOf("m1"), "it fail now invoic")
+	}},
 	{"a deleted message has no subject", func(s *suite) {
 		s.record(titled(1, "x", timeAt(5), "name"))
 		s.record(earshot.Message{ID: "m1", Time: timeAt(1), Deleted: true})

@@ -76,6 +76,9 @@ func Revise(stored *Message, in Message) Outcome {
 	replaceList(&next.Reactions, in.Reactions, &reacted)
 	next.Subject = stored.Subject
 	named := replaceSubject(&next, in.Subject)
+	if changed && !named && next.Subject != nil {
+		next.measure(&index.Cutter{}) // the copy may not have told it
+	}
 	switch {
 	case changed, named:
 		return Outcome{Change: earshot.Updated, Next: next}
