@@ -37,7 +37,7 @@ func (s *Service) DiscordEvents(ctx context.Context, p access.Principal, raw [][
 	if len(raw) > MaxEvents {
 		return nil, visible.InvalidField("events", fmt.Sprintf("has more than %d; send several batches", MaxEvents))
 	}
-	t := &discordTelling{Service: s, channels: map[string]discordmsg.ChannelInfo{}, tags: map[string]map[string]string{}}
+	t := &discordTelling{Service: s, p: p, channels: map[string]discordmsg.ChannelInfo{}, tags: map[string]map[string]string{}}
 	last := make([]int, len(raw)) // of the events that a dispatch says, the last
 	var events []Event
 	for i, data := range raw {
@@ -63,6 +63,7 @@ func (s *Service) DiscordEvents(ctx context.Context, p access.Principal, raw [][
 // is that of messages that do not name one, as those of history.
 type discordTelling struct {
 	*Service
+	p        access.Principal
 	guild    string
 	channels map[string]discordmsg.ChannelInfo
 	tags     map[string]map[string]string // of forums, by id
@@ -84,7 +85,7 @@ func (t *discordTelling) dispatch(ctx context.Context, raw []byte, at string) ([
 	nothing := []Event{{Type: Nameless}}
 	switch d.Type {
 	case "THREAD_CREATE", "THREAD_UPDATE":
-		return t.thread(ctx, d.Data, nothing)
+		return t.thread(ctx, d.Data, at+".channel", nothing)
 	case "CHANNEL_CREATE", "CHANNEL_UPDATE":
 		list := t.channel(d.Data, nothing)
 		list[0].Created = d.Type == "CHANNEL_CREATE" && list[0].Channel.Kind != earshot.KindDM
@@ -138,7 +139,8 @@ func (t *discordTelling) know(c discordmsg.ChannelInfo, raw []byte) {
 }
 
 // thread tells what a thread is called, where the message that it begins with is stored.
-func (t *discordTelling) thread(ctx context.Context, raw []byte, nothing []Event) ([]Event, error) {
+// Who may not reach the channel, which the path names, does not learn whether it is.
+func (t *discordTelling) thread(ctx context.Context, raw []byte, path string, nothing []Event) ([]Event, error) {
 	c, ok := discordmsg.ReadChannel(raw)
 	if !ok {
 		return nothing, nil
@@ -147,6 +149,9 @@ func (t *discordTelling) thread(ctx context.Context, raw []byte, nothing []Event
 	channel, root := t.locate(c.Guild, c.ID)
 	if string(root) != c.ID || string(channel.ID) == c.ID {
 		return t.channel(raw, nothing), nil
+	}
+	if _, _, err := t.target(ctx, t.p, channel, path); err != nil {
+		return nil, err
 	}
 	m, err := t.store.Message(ctx, channel.Scope(), root)
 	switch {

@@ -35,7 +35,7 @@ func (s *Service) DiscordHistory(ctx context.Context, p access.Principal, at Pas
 	if err := call.check(len(list)); err != nil {
 		return Recalled{}, err
 	}
-	t := &discordTelling{Service: s, channels: map[string]discordmsg.ChannelInfo{}, tags: map[string]map[string]string{}}
+	t := &discordTelling{Service: s, p: p, channels: map[string]discordmsg.ChannelInfo{}, tags: map[string]map[string]string{}}
 	asked := string(at.Channel.ID) // the channel or thread that Discord was asked for
 	if at.Thread != "" {
 		asked = string(at.Thread)

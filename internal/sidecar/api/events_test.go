@@ -327,4 +327,12 @@ func TestDiscordsThreadsAreRenamedByDispatches(t *testing.T) {
 	subject("[SOLVED] Invoice 4711[bug] true false")
 	post(batch(`{"op":0,"t":"CHANNEL_UPDATE","s":5,"d":`+forum+`}`, `{"op":0,"t":"THREAD_UPDATE","s":6,"d":`+thread("[SOLVED] Invoice 4711", `"72"`)+`}`))
 	subject("[SOLVED] Invoice 4711[solved] true false")
+
+	// Who reaches another channel alone learns nothing of this one: stored or not, it is the same.
+	known, unknown := `{"op":0,"t":"THREAD_UPDATE","s":7,"d":`+thread("x", "")+`}`, `{"op":0,"t":"THREAD_UPDATE","s":7,"d":`+strings.Replace(thread("x", ""), "1477953611366400000", "1477953611366400009", 1)+`}`
+	status, _, got := w.call(t, "C1", http.MethodPost, "/v1/events?platform=discord", known)
+	other, _, want := w.call(t, "C1", http.MethodPost, "/v1/events?platform=discord", unknown)
+	if status != other || status == http.StatusOK || got != want {
+		t.Errorf("of a stored thread: %d %s; of another: %d %s", status, got, other, want)
+	}
 }
