@@ -156,5 +156,8 @@ func TestAThreadsNameIsWithheldWithItsMessage(t *testing.T) {
 		input := asking(p.Name, root, said("b", "Dana", "same", in("r")), said("q", "Bob", "why?", in("r")))
 		input.Trust = earshot.Trust{Guest: earshot.LaneOut}
 		lacks(t, strings.ToLower(userText(t, input)), "canary")
+		other := asking(p.Name, said("o", "Carol", "older", post("Canary 4711", "canarytag")), said("r", "Alice", "it fails", post("Invoice")), said("q", "Bob", "why?", in("r")))
+		other.Messages[0].Author.Standing, other.Trust = earshot.Guest, earshot.Trust{Guest: earshot.LaneOut}
+		lacks(t, strings.ToLower(userText(t, other)), "canary")
 	}
 }
